@@ -1,0 +1,135 @@
+//! Every kind of diagnostic there is.
+//!
+//! `T01xx` is about text, `T02xx` about the program that it says, `T03xx` about passes and pipelines, `T04xx` about
+//! files and options. An id is never given a second meaning; a new kind takes the next free one of its range.
+
+use crate::Code;
+
+/// All codes, by their ids.
+pub fn all() -> &'static [&'static Code] {
+    ALL
+}
+
+/// The code with this id, in upper or lower case.
+pub fn find(id: &str) -> Option<&'static Code> {
+    ALL.iter().copied().find(|code| code.id.eq_ignore_ascii_case(id))
+}
+
+/// Defines the codes and the table of them; the explanation of `T0101` stands in `explanations/T0101.md`.
+macro_rules! codes {
+    ($($name:ident = $id:literal, $title:literal;)*) => {
+        $(
+            #[doc = concat!("`", $id, "`: ", $title, ".")]
+            pub static $name: Code =
+                Code { id: $id, title: $title, explanation: include_str!(concat!("explanations/", $id, ".md")) };
+        )*
+        static ALL: &[&Code] = &[$(&$name),*];
+    };
+}
+
+codes! {
+    SYNTAX = "T0101", "unexpected text";
+    UNTERMINATED = "T0102", "unterminated string, bracket or body";
+    NESTING_TOO_DEEP = "T0103", "text nested too deeply";
+    INVALID_UTF8 = "T0104", "file that is not UTF-8";
+    BAD_LITERAL = "T0105", "number or constant that does not fit its type";
+    BAD_CONSTANT_SHAPE = "T0106", "constant whose lists do not have the shape of its type";
+    ELIDED_CONSTANT = "T0107", "constant whose values were left out";
+    FILE_TOO_LARGE = "T0108", "file too large";
+
+    UNKNOWN_OP = "T0201", "unknown op";
+    UNKNOWN_DIALECT = "T0202", "unknown dialect";
+    UNKNOWN_TYPE = "T0203", "unknown type";
+    UNKNOWN_ATTRIBUTE = "T0204", "unknown attribute";
+    UNDEFINED_VALUE = "T0205", "value that is not defined";
+    REDEFINED_VALUE = "T0206", "value defined twice";
+    UNDEFINED_BLOCK = "T0207", "block that is not defined";
+    REDEFINED_BLOCK = "T0208", "block defined twice";
+    UNDEFINED_SYMBOL = "T0209", "symbol that is not defined";
+    REDEFINED_SYMBOL = "T0210", "symbol defined twice";
+    WRONG_OPERAND_COUNT = "T0211", "wrong number of operands";
+    WRONG_RESULT_COUNT = "T0212", "wrong number of results";
+    WRONG_OPERAND_TYPE = "T0213", "operand of a type that the op does not take";
+    WRONG_RESULT_TYPE = "T0214", "written result type that is not the op's";
+    CANNOT_INFER_TYPE = "T0215", "result type that is neither written nor follows";
+    MISSING_ATTRIBUTE = "T0216", "missing attribute";
+    WRONG_ATTRIBUTE = "T0217", "attribute of the wrong kind or value";
+    WRONG_REGIONS = "T0218", "wrong regions";
+    MISSING_TERMINATOR = "T0219", "block without a terminator";
+    MISPLACED_TERMINATOR = "T0220", "terminator before the end of its block";
+    NOT_DOMINATED = "T0221", "value used before its definition";
+    ISOLATION = "T0222", "value from outside an isolated op";
+    WRONG_BLOCK_ARGUMENTS = "T0223", "wrong arguments for a block";
+    TENSOR_TOO_LARGE = "T0224", "tensor too large";
+    SHAPE_MISMATCH = "T0225", "operands whose shapes disagree";
+    WRONG_SIGNATURE = "T0226", "function type that disagrees with its body or its call";
+    WRONG_PARENT = "T0227", "op where it may not stand";
+    DUPLICATE_ATTRIBUTE = "T0228", "attribute written twice";
+    MALFORMED_IR = "T0229", "inconsistent internal links";
+
+    UNKNOWN_PASS = "T0301", "unknown pass";
+    UNKNOWN_PASS_OPTION = "T0302", "unknown pass option";
+    BAD_OPTION_VALUE = "T0303", "bad value for an option";
+    BAD_PIPELINE = "T0304", "malformed pipeline";
+    ANCHOR_MISMATCH = "T0305", "pass under an anchor that it does not work on";
+    ANCHOR_MATCHES_NOTHING = "T0306", "anchor that matches nothing";
+    PASS_PANICKED = "T0307", "pass that panicked";
+    NOT_CONVERGED = "T0308", "canonicalization without a fixed point";
+    INVALID_AFTER_PASS = "T0309", "invalid program after a pass";
+    WRONG_CHANGE_REPORT = "T0310", "change that a pass did not report";
+    CANCELLED = "T0311", "cancelled";
+    ROUNDTRIP = "T0312", "printed text that does not read back as the same module";
+
+    CANNOT_READ = "T0401", "file that cannot be read";
+    CANNOT_WRITE = "T0402", "file that cannot be written";
+    WRONG_USAGE = "T0403", "wrong use of the command line";
+    UNEXPECTED_DIAGNOSTIC = "T0404", "diagnostic that no comment expects";
+    MISSING_DIAGNOSTIC = "T0405", "expected diagnostic that did not come";
+    BAD_EXPECTATION = "T0406", "malformed expectation";
+    BAD_REPRODUCER = "T0407", "file that is not a reproducer";
+    UNSUPPORTED_FORMAT = "T0408", "format that is not supported";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_ascending() {
+        assert!(all().is_sorted_by(|a, b| a.id < b.id));
+        for code in all() {
+            let digits = code.id.strip_prefix('T').unwrap();
+            assert!(digits.len() == 4 && digits.bytes().all(|digit| digit.is_ascii_digit()), "{}", code.id);
+        }
+    }
+
+    #[test]
+    fn titles_are_phrases() {
+        for Code { id, title, .. } in all() {
+            assert!(!title.is_empty() && !title.ends_with('.') && !title.contains('\n'), "{id}: {title}");
+        }
+    }
+
+    #[test]
+    fn explanations_say_something_and_show_it() {
+        for Code { id, explanation, .. } in all() {
+            let fences: Vec<&str> = explanation.lines().filter_map(|line| line.strip_prefix("```")).collect();
+            let (opening, closing): (Vec<_>, Vec<_>) =
+                fences.iter().enumerate().partition(|(index, _)| index % 2 == 0);
+            assert_eq!(opening.len(), closing.len(), "{id}: a fence is left open");
+            assert!(closing.iter().all(|(_, language)| language.is_empty()), "{id}: a fence is left open");
+            for (_, language) in opening {
+                assert!(matches!(*language, "tir" | "console" | "text"), "{id}: a block of `{language}`");
+            }
+            assert!(!fences.is_empty() || matches!(*id, "T0229" | "T0311"), "{id} has no example");
+            assert!(explanation.len() > 80 && explanation.ends_with('\n'), "{id} says too little");
+            assert!(explanation.lines().all(|line| line.chars().count() <= 90), "{id} has a long line");
+        }
+    }
+
+    #[test]
+    fn codes_are_found_by_id() {
+        assert!(std::ptr::eq(find("t0101").unwrap(), &SYNTAX));
+        assert!(find("T0199").is_none() && find("").is_none());
+    }
+}

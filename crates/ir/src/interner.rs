@@ -1,0 +1,214 @@
+//! Interned names, types, attributes and locations of one module.
+//!
+//! Each module has its own tables, so that functions can be worked on by several threads without locks, and so that
+//! ids do not depend on what other threads do.
+
+use std::hash::Hash;
+
+use indexmap::IndexSet;
+use indexmap::Equivalent;
+use rustc_hash::FxBuildHasher;
+
+use crate::{
+    Attr, AttrData, DenseConstant, DenseData, ElementType, EntityId, FunctionType, Location, LocationData, TensorType,
+    Type, TypeData,
+};
+
+crate::entity_ids! {
+    /// An interned string: the name of a value, an attribute, a symbol or a dimension.
+    Name = "name";
+}
+
+/// The tables.
+#[derive(Clone, Debug)]
+pub struct Interner {
+    names: IndexSet<Box<str>, FxBuildHasher>,
+    types: IndexSet<TypeData, FxBuildHasher>,
+    attrs: IndexSet<AttrData, FxBuildHasher>,
+    locations: IndexSet<LocationData, FxBuildHasher>,
+}
+
+fn intern<K: EntityId, T: Hash + Eq>(table: &mut IndexSet<T, FxBuildHasher>, data: T) -> K {
+    K::from_index(table.insert_full(data).0)
+}
+
+fn find<K: EntityId, T: Hash + Eq, Q: ?Sized + Hash + Equivalent<T>>(
+    table: &IndexSet<T, FxBuildHasher>,
+    data: &Q,
+) -> Option<K> {
+    table.get_index_of(data).map(K::from_index)
+}
+
+impl Interner {
+    /// Tables that hold only what every module needs.
+    pub fn new() -> Interner {
+        let mut interner = Interner {
+            names: IndexSet::default(),
+            types: IndexSet::default(),
+            attrs: IndexSet::default(),
+            locations: IndexSet::default(),
+        };
+        interner.attr(AttrData::Dict(Box::new([])));
+        interner.location(LocationData::Unknown);
+        interner
+    }
+
+    /// The dictionary without entries.
+    pub fn empty_dict(&self) -> Attr {
+        Attr::from_index(0)
+    }
+
+    /// The location that says nothing.
+    pub fn unknown_location(&self) -> Location {
+        Location::from_index(0)
+    }
+
+    /// Interns a string.
+    pub fn name(&mut self, text: &str) -> Name {
+        match find(&self.names, text) {
+            Some(name) => name,
+            None => intern(&mut self.names, text.into()),
+        }
+    }
+
+    /// The name `text`, if anything has it.
+    pub fn find_name(&self, text: &str) -> Option<Name> {
+        find(&self.names, text)
+    }
+
+    /// The text of a name.
+    pub fn text(&self, name: Name) -> &str {
+        &self.names[name.index()]
+    }
+
+    /// Interns a type.
+    pub fn ty(&mut self, data: impl Into<TypeData>) -> Type {
+        intern(&mut self.types, data.into())
+    }
+
+    /// The type with this content, if the module has it.
+    pub fn find_type(&self, data: &TypeData) -> Option<Type> {
+        find(&self.types, data)
+    }
+
+    /// What a type stands for.
+    pub fn type_data(&self, ty: Type) -> &TypeData {
+        &self.types[ty.index()]
+    }
+
+    /// Every type of the module.
+    pub fn types(&self) -> impl Iterator<Item = (Type, &TypeData)> {
+        self.types.iter().enumerate().map(|(index, data)| (Type::from_index(index), data))
+    }
+
+    /// Interns a tensor type of known extents.
+    pub fn tensor(&mut self, dims: &[u64], element: ElementType) -> Type {
+        self.ty(TensorType::of(dims, element))
+    }
+
+    /// Interns a function type.
+    pub fn function(&mut self, inputs: &[Type], results: &[Type]) -> Type {
+        self.ty(FunctionType { inputs: inputs.into(), results: results.into() })
+    }
+
+    /// Interns an attribute. Arrays of `i64`s and dictionaries are brought into their one form.
+    pub fn attr(&mut self, data: AttrData) -> Attr {
+        let data = match data {
+            AttrData::Array(items) => self.packed(items),
+            AttrData::Dict(entries) => self.sorted(entries),
+            other => other,
+        };
+        intern(&mut self.attrs, data)
+    }
+
+    fn packed(&self, items: Box<[Attr]>) -> AttrData {
+        let ints: Option<Box<[i64]>> = items
+            .iter()
+            .map(|&item| match self.attr_data(item) {
+                AttrData::Int(value, ElementType::I64) => i64::try_from(*value).ok(),
+                _ => None,
+            })
+            .collect();
+        ints.map_or(AttrData::Array(items), AttrData::Ints)
+    }
+
+    fn sorted(&self, mut entries: Box<[(Name, Attr)]>) -> AttrData {
+        entries.sort_by(|a, b| self.text(a.0).cmp(self.text(b.0)));
+        AttrData::Dict(entries)
+    }
+
+    /// What an attribute stands for.
+    pub fn attr_data(&self, attr: Attr) -> &AttrData {
+        &self.attrs[attr.index()]
+    }
+
+    /// Interns an `i64`.
+    pub fn int(&mut self, value: i64) -> Attr {
+        self.attr(AttrData::Int(value.into(), ElementType::I64))
+    }
+
+    /// Interns a list of `i64`s.
+    pub fn ints(&mut self, values: impl IntoIterator<Item = i64>) -> Attr {
+        self.attr(AttrData::Ints(values.into_iter().collect()))
+    }
+
+    /// Interns a string attribute.
+    pub fn string(&mut self, text: &str) -> Attr {
+        self.attr(AttrData::String(text.into()))
+    }
+
+    /// Interns a reference to the symbol `text` of the nearest table.
+    pub fn symbol(&mut self, text: &str) -> Attr {
+        let name = self.name(text);
+        self.attr(AttrData::symbol(name))
+    }
+
+    /// Interns a dictionary; a name that occurs twice keeps its first value.
+    pub fn dict(&mut self, entries: &[(Name, Attr)]) -> Attr {
+        let mut kept: Vec<(Name, Attr)> = Vec::with_capacity(entries.len());
+        for &(name, attr) in entries {
+            if kept.iter().all(|&(other, _)| other != name) {
+                kept.push((name, attr));
+            }
+        }
+        self.attr(AttrData::Dict(kept.into()))
+    }
+
+    /// Interns a constant tensor of type `ty`.
+    pub fn dense(&mut self, ty: Type, data: DenseData) -> Attr {
+        self.attr(AttrData::Dense(DenseConstant { ty, data }))
+    }
+
+    /// Interns a location.
+    pub fn location(&mut self, data: LocationData) -> Location {
+        intern(&mut self.locations, data)
+    }
+
+    /// What a location stands for.
+    pub fn location_data(&self, location: Location) -> &LocationData {
+        &self.locations[location.index()]
+    }
+}
+
+impl Default for Interner {
+    fn default() -> Self {
+        Interner::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_content_has_one_id_and_one_form() {
+        let mut interner = Interner::new();
+        assert_eq!(interner.tensor(&[2, 3], ElementType::F32), interner.tensor(&[2, 3], ElementType::F32));
+        let (one, two) = (interner.int(1), interner.int(2));
+        let array = interner.attr(AttrData::Array(Box::new([one, two])));
+        assert_eq!(array, interner.ints([1, 2]));
+        let (b, a) = (interner.name("b"), interner.name("a"));
+        let dict = interner.dict(&[(b, one), (a, two), (b, two)]);
+        assert_eq!(interner.attr_data(dict), &AttrData::Dict(Box::new([(a, two), (b, one)])));
+    }
+}

@@ -1,0 +1,54 @@
+//! The intermediate representation of Tofu.
+//!
+//! A program is a [`Module`]: ops in blocks, blocks in regions, regions in ops. Ops use and define [values](ValueId) in
+//! static single assignment form. What an op is called, takes and gives is said once, in its [`OpDef`]; dialects group
+//! definitions, and a [`Registry`] lists the dialects a tool knows. This crate knows none but [`builtin`].
+//!
+//! | file | holds |
+//! |---|---|
+//! | `entity` | ids, arenas, side tables |
+//! | `element`, `float`, `types`, `attributes`, `location`, `interner` | the interned parts of a program |
+//! | `op_def`, `registry`, `builtin` | what ops there are |
+//! | `module`, `edit`, `builder`, `copy` | programs: reading, changing, building, copying |
+//! | `display` | types, attributes and locations as text |
+//! | `symbols`, `graph`, `digest` | views: named ops, data and control flow, structural equality |
+//! | `verify` | the rules that every program keeps |
+
+mod attributes;
+mod builder;
+pub mod builtin;
+mod copy;
+mod digest;
+mod display;
+mod edit;
+mod element;
+mod entity;
+mod float;
+mod graph;
+mod interner;
+mod location;
+mod module;
+mod op_def;
+mod registry;
+mod symbols;
+mod types;
+mod verify;
+
+pub use attributes::{Attr, AttrData, DenseConstant, DenseData, DialectAttr, SymbolRef};
+pub use builder::{Builder, OpBuilder};
+pub use copy::{ValueMap, copy_op, copy_op_from};
+pub use digest::{Compared, Digest, digest, digest_module};
+pub use display::{AttrDisplay, DisplayOptions, write_attr, write_dict, write_location, write_string, write_type};
+pub use edit::OpState;
+pub use element::{ElementKind, ElementType};
+pub use entity::{Arena, EntityId, SecondaryMap};
+pub use float::{decode_float, encode_float};
+pub use graph::{BlockGraph, DataflowGraph, Dominance};
+pub use interner::{Interner, Name};
+pub use location::{Location, LocationData};
+pub use module::{BlockId, Definition, Module, OpId, RegionId, Successor, UseId, ValueId};
+pub use op_def::*;
+pub use registry::{Dialect, Registry, RegistryError};
+pub use symbols::{SymbolTable, SymbolTables};
+pub use types::{Dim, DialectType, FunctionType, MAX_TENSOR_BYTES, TensorType, Type, TypeData};
+pub use verify::{MAX_REGION_DEPTH, verify};

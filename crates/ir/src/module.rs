@@ -1,0 +1,630 @@
+//! The program: one [`Module`] owns every op, value, block and region, in dense arenas.
+//!
+//! This file holds the data and the reading of it; `edit.rs` holds every change, so that the links below are kept in
+//! one place:
+//!
+//! - an op knows its block and its neighbours in it, a block its region, a region its op;
+//! - ops of a block carry ascending order keys, so that "which comes first" needs no walk;
+//! - operands are slots in the `uses` arena, chained into one list for each value, so that all uses of a value are
+//!   known and replacing it costs one step a use;
+//! - an erased entity stays in its arena as a tombstone and its id is never given out again.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use tofu_diagnostics::{Code, Diagnostic, Span};
+
+use crate::{
+    Arena, Attr, AttrData, EntityId, Interner, Location, LocationData, Name, OpDef, OpState, Registry, SYMBOL_NAME,
+    SecondaryMap, TensorType, Trait, Type, TypeData, builtin,
+};
+
+crate::entity_ids! {
+    /// An op of a module.
+    OpId = "op";
+    /// A value: a result of an op or an argument of a block.
+    ValueId = "value";
+    /// A block of a region.
+    BlockId = "block";
+    /// A region of an op.
+    RegionId = "region";
+    /// An operand slot of an op.
+    UseId = "use";
+}
+
+/// A whole program.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// The names, types, attributes and locations.
+    pub interner: Interner,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) ops: Arena<OpId, OpData>,
+    pub(crate) values: Arena<ValueId, ValueData>,
+    pub(crate) blocks: Arena<BlockId, BlockData>,
+    pub(crate) regions: Arena<RegionId, RegionData>,
+    pub(crate) uses: Arena<UseId, UseData>,
+    pub(crate) value_names: SecondaryMap<ValueId, Option<Name>>,
+    pub(crate) block_names: SecondaryMap<BlockId, Option<Name>>,
+    pub(crate) spans: SecondaryMap<OpId, OpSpans>,
+    pub(crate) span_pool: Vec<Span>,
+    pub(crate) value_spans: SecondaryMap<ValueId, Span>,
+    pub(crate) root: OpId,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct OpData {
+    pub(crate) def: &'static OpDef,
+    pub(crate) attrs: Attr,
+    pub(crate) location: Location,
+    pub(crate) block: Option<BlockId>,
+    pub(crate) previous: Option<OpId>,
+    pub(crate) next: Option<OpId>,
+    pub(crate) order: u32,
+    pub(crate) first_use: u32,
+    pub(crate) use_count: u32,
+    pub(crate) first_result: u32,
+    pub(crate) result_count: u32,
+    pub(crate) first_region: u32,
+    pub(crate) region_count: u16,
+    pub(crate) erased: bool,
+    /// Rare, so kept out of line.
+    pub(crate) successors: Option<Box<[Successor]>>,
+}
+
+/// A block that a terminator may continue at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Successor {
+    /// The block.
+    pub block: BlockId,
+    /// How many of the op's last operands are handed to it; those of several successors follow one another.
+    pub argument_count: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ValueData {
+    pub(crate) ty: Type,
+    pub(crate) definition: Definition,
+    pub(crate) first_use: Option<UseId>,
+    pub(crate) last_use: Option<UseId>,
+}
+
+/// What defines a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Definition {
+    /// Result number `index` of an op.
+    Result {
+        /// The op.
+        op: OpId,
+        /// Which result.
+        index: u32,
+    },
+    /// Argument number `index` of a block.
+    Argument {
+        /// The block.
+        block: BlockId,
+        /// Which argument.
+        index: u32,
+    },
+    /// Nothing, or nothing any more. A parser makes such values for uses that come before the definition.
+    None,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct UseData {
+    pub(crate) value: ValueId,
+    pub(crate) user: OpId,
+    pub(crate) previous: Option<UseId>,
+    pub(crate) next: Option<UseId>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct BlockData {
+    pub(crate) region: Option<RegionId>,
+    pub(crate) arguments: SmallVec<[ValueId; 2]>,
+    pub(crate) first: Option<OpId>,
+    pub(crate) last: Option<OpId>,
+    pub(crate) erased: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct RegionData {
+    pub(crate) op: OpId,
+    pub(crate) blocks: Vec<BlockId>,
+}
+
+/// Where the parts of an op are written: its name here, operands and attributes in the pool.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OpSpans {
+    pub(crate) name: Span,
+    pub(crate) whole: Span,
+    /// Where in the pool: first the operands, then the attributes in the order of the dictionary.
+    pub(crate) first: u32,
+    pub(crate) operand_count: u32,
+    pub(crate) attr_count: u32,
+}
+
+impl Module {
+    /// An empty program.
+    pub fn new(registry: Arc<Registry>) -> Module {
+        let interner = Interner::new();
+        let mut module = Module {
+            interner,
+            registry,
+            ops: Arena::new(),
+            values: Arena::new(),
+            blocks: Arena::new(),
+            regions: Arena::new(),
+            uses: Arena::new(),
+            value_names: SecondaryMap::new(),
+            block_names: SecondaryMap::new(),
+            spans: SecondaryMap::new(),
+            span_pool: Vec::new(),
+            value_spans: SecondaryMap::new(),
+            root: OpId::from_index(0),
+        };
+        let root = module.create(OpState::new(&builtin::MODULE).regions(1));
+        let body = module.region(root, 0);
+        module.append_block(body);
+        module.root = root;
+        module
+    }
+
+    /// The dialects this program may use.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// The outermost op, a [`builtin::MODULE`].
+    pub fn root(&self) -> OpId {
+        self.root
+    }
+
+    /// The block that holds the functions.
+    pub fn body(&self) -> BlockId {
+        self.blocks(self.region(self.root, 0))[0]
+    }
+
+    /// One more than the largest number of an op; what a dense table over ops needs.
+    pub fn op_capacity(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// One more than the largest number of a value.
+    pub fn value_capacity(&self) -> usize {
+        self.values.len()
+    }
+
+    // Ops.
+
+    /// An op's definition.
+    pub fn def(&self, op: OpId) -> &'static OpDef {
+        self.ops[op].def
+    }
+
+    /// Whether an op is of this kind.
+    pub fn is(&self, op: OpId, def: &'static OpDef) -> bool {
+        std::ptr::eq(self.ops[op].def, def)
+    }
+
+    /// Whether an op's definition has a trait.
+    pub fn has(&self, op: OpId, wanted: Trait) -> bool {
+        self.ops[op].def.has(wanted)
+    }
+
+    /// Whether an op was erased.
+    pub fn is_erased(&self, op: OpId) -> bool {
+        self.ops[op].erased
+    }
+
+    /// Whether erasing the op, when nothing uses its results, changes nothing else: it and all ops in it are pure.
+    pub fn is_pure(&self, op: OpId) -> bool {
+        self.has(op, Trait::Pure)
+            && (self.region_count(op) == 0
+                || self.walk(op).all(|inner| self.has(inner, Trait::Pure) || self.has(inner, Trait::Terminator)))
+    }
+
+    /// The number of operands.
+    pub fn operand_count(&self, op: OpId) -> usize {
+        self.ops[op].use_count as usize
+    }
+
+    /// Operand `index`.
+    pub fn operand(&self, op: OpId, index: usize) -> ValueId {
+        self.uses[self.operand_slot(op, index)].value
+    }
+
+    /// All operands.
+    pub fn operands(&self, op: OpId) -> impl ExactSizeIterator<Item = ValueId> + DoubleEndedIterator + '_ {
+        (0..self.operand_count(op)).map(move |index| self.operand(op, index))
+    }
+
+    pub(crate) fn operand_slot(&self, op: OpId, index: usize) -> UseId {
+        debug_assert!(index < self.operand_count(op));
+        UseId::from_index(self.ops[op].first_use as usize + index)
+    }
+
+    /// The number of results.
+    pub fn result_count(&self, op: OpId) -> usize {
+        self.ops[op].result_count as usize
+    }
+
+    /// Result `index`.
+    pub fn result(&self, op: OpId, index: usize) -> ValueId {
+        debug_assert!(index < self.result_count(op));
+        ValueId::from_index(self.ops[op].first_result as usize + index)
+    }
+
+    /// All results.
+    pub fn results(&self, op: OpId) -> impl ExactSizeIterator<Item = ValueId> + DoubleEndedIterator + use<> {
+        let first = self.ops[op].first_result as usize;
+        (0..self.result_count(op)).map(move |index| ValueId::from_index(first + index))
+    }
+
+    /// The number of regions.
+    pub fn region_count(&self, op: OpId) -> usize {
+        usize::from(self.ops[op].region_count)
+    }
+
+    /// Region `index`.
+    pub fn region(&self, op: OpId, index: usize) -> RegionId {
+        debug_assert!(index < self.region_count(op));
+        RegionId::from_index(self.ops[op].first_region as usize + index)
+    }
+
+    /// All regions.
+    pub fn regions(&self, op: OpId) -> impl ExactSizeIterator<Item = RegionId> + use<> {
+        let first = self.ops[op].first_region as usize;
+        (0..self.region_count(op)).map(move |index| RegionId::from_index(first + index))
+    }
+
+    /// The blocks that a terminator may continue at.
+    pub fn successors(&self, op: OpId) -> &[Successor] {
+        self.ops[op].successors.as_deref().unwrap_or(&[])
+    }
+
+    /// The operands that successor `index` is given.
+    pub fn successor_arguments(&self, op: OpId, index: usize) -> impl ExactSizeIterator<Item = ValueId> + '_ {
+        let counts = self.successors(op).iter().map(|successor| successor.argument_count as usize);
+        let after: usize = counts.clone().skip(index).sum();
+        let count = self.successors(op)[index].argument_count as usize;
+        let start = self.operand_count(op).saturating_sub(after);
+        (start..start + count).map(move |at| self.operand(op, at))
+    }
+
+    // Attributes.
+
+    /// Every attribute of an op, by name.
+    pub fn attrs(&self, op: OpId) -> &[(Name, Attr)] {
+        self.dict(self.ops[op].attrs)
+    }
+
+    /// All attributes of an op, as one dictionary.
+    pub fn attr_dict(&self, op: OpId) -> Attr {
+        self.ops[op].attrs
+    }
+
+    /// The attribute `name` of an op.
+    pub fn attr(&self, op: OpId, name: &str) -> Option<Attr> {
+        self.dict_entry(self.ops[op].attrs, name)
+    }
+
+    /// The content of the attribute `name` of an op.
+    pub fn attr_value(&self, op: OpId, name: &str) -> Option<&AttrData> {
+        self.attr(op, name).map(|attr| self.attr_data(attr))
+    }
+
+    /// The entries of a dictionary; none if it is something else.
+    pub fn dict(&self, dict: Attr) -> &[(Name, Attr)] {
+        match self.attr_data(dict) {
+            AttrData::Dict(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// An entry of a dictionary.
+    pub fn dict_entry(&self, dict: Attr, name: &str) -> Option<Attr> {
+        let entries = self.dict(dict);
+        let found = entries.binary_search_by(|&(key, _)| self.text(key).cmp(name)).ok()?;
+        Some(entries[found].1)
+    }
+
+    /// The list of `i64`s in the attribute `name` of an op; none if it is missing or something else.
+    pub fn ints(&self, op: OpId, name: &str) -> &[i64] {
+        match self.attr_value(op, name) {
+            Some(AttrData::Ints(values)) => values,
+            _ => &[],
+        }
+    }
+
+    /// The name that an op with [`Trait::Symbol`] defines.
+    pub fn symbol_name(&self, op: OpId) -> Option<Name> {
+        match self.attr_value(op, SYMBOL_NAME)? {
+            AttrData::Symbol(path) => path.first().copied(),
+            _ => None,
+        }
+    }
+
+    // Values.
+
+    /// A value's type.
+    pub fn ty(&self, value: ValueId) -> Type {
+        self.values[value].ty
+    }
+
+    /// The content of a value's type.
+    pub fn value_type(&self, value: ValueId) -> &TypeData {
+        self.type_data(self.values[value].ty)
+    }
+
+    /// A value's type, if it is a tensor.
+    pub fn tensor_type(&self, value: ValueId) -> Option<&TensorType> {
+        match self.value_type(value) {
+            TypeData::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    /// What defines a value.
+    pub fn definition(&self, value: ValueId) -> Definition {
+        self.values[value].definition
+    }
+
+    /// The op that a value is a result of.
+    pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
+        match self.values[value].definition {
+            Definition::Result { op, .. } => Some(op),
+            Definition::Argument { .. } | Definition::None => None,
+        }
+    }
+
+    /// The block in which a value is defined, if it is still in one.
+    pub fn defining_block(&self, value: ValueId) -> Option<BlockId> {
+        match self.values[value].definition {
+            Definition::Result { op, .. } => self.ops[op].block,
+            Definition::Argument { block, .. } => Some(block),
+            Definition::None => None,
+        }
+    }
+
+    /// The name the user gave a value.
+    pub fn value_name(&self, value: ValueId) -> Option<Name> {
+        self.value_names[value]
+    }
+
+    /// Where a value is used: the op, and which of its operands. In the order in which the uses were made.
+    pub fn uses(&self, value: ValueId) -> impl Iterator<Item = (OpId, usize)> + '_ {
+        let mut next = self.values[value].first_use;
+        std::iter::from_fn(move || {
+            let slot = next?;
+            let data = &self.uses[slot];
+            next = data.next;
+            Some((data.user, slot.index() - self.ops[data.user].first_use as usize))
+        })
+    }
+
+    /// Whether anything uses a value.
+    pub fn has_uses(&self, value: ValueId) -> bool {
+        self.values[value].first_use.is_some()
+    }
+
+    /// The one user of a value that is used exactly once.
+    pub fn only_user(&self, value: ValueId) -> Option<OpId> {
+        let data = &self.values[value];
+        (data.first_use == data.last_use).then_some(data.first_use).flatten().map(|slot| self.uses[slot].user)
+    }
+
+    // Structure.
+
+    /// The block that holds an op.
+    pub fn block_of(&self, op: OpId) -> Option<BlockId> {
+        self.ops[op].block
+    }
+
+    /// The region that holds a block.
+    pub fn region_of(&self, block: BlockId) -> Option<RegionId> {
+        self.blocks[block].region
+    }
+
+    /// The op that has a region.
+    pub fn op_of(&self, region: RegionId) -> OpId {
+        self.regions[region].op
+    }
+
+    /// The op around an op.
+    pub fn parent(&self, op: OpId) -> Option<OpId> {
+        self.block_parent(self.ops[op].block?)
+    }
+
+    /// The op around a block.
+    pub fn block_parent(&self, block: BlockId) -> Option<OpId> {
+        Some(self.regions[self.blocks[block].region?].op)
+    }
+
+    /// An op and the ops around it, innermost first.
+    pub fn ancestors(&self, op: OpId) -> impl Iterator<Item = OpId> + '_ {
+        std::iter::successors(Some(op), |&inner| self.parent(inner))
+    }
+
+    /// The op of `block` that is or contains `op`.
+    pub fn ancestor_in(&self, op: OpId, block: BlockId) -> Option<OpId> {
+        self.ancestors(op).find(|&ancestor| self.ops[ancestor].block == Some(block))
+    }
+
+    /// The blocks of a region, entry first.
+    pub fn blocks(&self, region: RegionId) -> &[BlockId] {
+        &self.regions[region].blocks
+    }
+
+    /// The first block of a region.
+    pub fn entry(&self, region: RegionId) -> Option<BlockId> {
+        self.regions[region].blocks.first().copied()
+    }
+
+    /// A block's arguments.
+    pub fn arguments(&self, block: BlockId) -> &[ValueId] {
+        &self.blocks[block].arguments
+    }
+
+    /// The name the user gave a block.
+    pub fn block_name(&self, block: BlockId) -> Option<Name> {
+        self.block_names[block]
+    }
+
+    /// The ops of a block, in order.
+    pub fn ops(&self, block: BlockId) -> impl DoubleEndedIterator<Item = OpId> + '_ {
+        BlockOps { module: self, front: self.blocks[block].first, back: self.blocks[block].last }
+    }
+
+    /// The first op of a block.
+    pub fn first_op(&self, block: BlockId) -> Option<OpId> {
+        self.blocks[block].first
+    }
+
+    /// The last op of a block.
+    pub fn last_op(&self, block: BlockId) -> Option<OpId> {
+        self.blocks[block].last
+    }
+
+    /// The op after `op` in its block.
+    pub fn next_op(&self, op: OpId) -> Option<OpId> {
+        self.ops[op].next
+    }
+
+    /// The op before `op` in its block.
+    pub fn previous_op(&self, op: OpId) -> Option<OpId> {
+        self.ops[op].previous
+    }
+
+    /// Whether `a` stands before `b`; both must be in the same block.
+    pub fn is_before(&self, a: OpId, b: OpId) -> bool {
+        debug_assert_eq!(self.ops[a].block, self.ops[b].block);
+        self.ops[a].order < self.ops[b].order
+    }
+
+    /// An op and all ops in it, each before its inner ones.
+    pub fn walk(&self, op: OpId) -> impl Iterator<Item = OpId> + '_ {
+        let mut pending = vec![op];
+        std::iter::from_fn(move || {
+            let op = pending.pop()?;
+            let inner = pending.len();
+            for region in self.regions(op) {
+                for &block in self.blocks(region) {
+                    pending.extend(self.ops(block));
+                }
+            }
+            pending[inner..].reverse();
+            Some(op)
+        })
+    }
+
+    // Content of interned things.
+
+    /// What a type stands for.
+    pub fn type_data(&self, ty: Type) -> &TypeData {
+        self.interner.type_data(ty)
+    }
+
+    /// What an attribute stands for.
+    pub fn attr_data(&self, attr: Attr) -> &AttrData {
+        self.interner.attr_data(attr)
+    }
+
+    /// The text of a name.
+    pub fn text(&self, name: Name) -> &str {
+        self.interner.text(name)
+    }
+
+    // Places.
+
+    /// What a framework said about where an op comes from.
+    pub fn location(&self, op: OpId) -> Location {
+        self.ops[op].location
+    }
+
+    /// What a location stands for.
+    pub fn location_data(&self, location: Location) -> &LocationData {
+        self.interner.location_data(location)
+    }
+
+    /// Where an op's name is written.
+    pub fn span(&self, op: OpId) -> Span {
+        self.spans[op].name
+    }
+
+    /// Where the whole op is written, regions included.
+    pub fn whole_span(&self, op: OpId) -> Span {
+        self.spans[op].whole.or(self.spans[op].name)
+    }
+
+    /// Where operand `index` is written; the op's own place if that is not known.
+    pub fn operand_span(&self, op: OpId, index: usize) -> Span {
+        let spans = self.spans[op];
+        if index < spans.operand_count as usize {
+            self.span_pool[spans.first as usize + index].or(spans.name)
+        } else {
+            spans.name
+        }
+    }
+
+    /// Where the attribute `name` is written; the op's own place if that is not known.
+    pub fn attr_span(&self, op: OpId, name: &str) -> Span {
+        let spans = self.spans[op];
+        let found = self.attrs(op).binary_search_by(|&(key, _)| self.text(key).cmp(name));
+        match found {
+            // A changed dictionary no longer fits the spans; the op's place is then the best answer.
+            Ok(index) if self.attrs(op).len() == spans.attr_count as usize => {
+                self.span_pool[spans.first as usize + spans.operand_count as usize + index].or(spans.name)
+            }
+            _ => spans.name,
+        }
+    }
+
+    /// Where a value's name is written at its definition; its op's place if that is not known.
+    pub fn value_span(&self, value: ValueId) -> Span {
+        let fallback = match self.values[value].definition {
+            Definition::Result { op, .. } => self.span(op),
+            Definition::Argument { block, .. } => {
+                self.block_parent(block).map_or(Span::NONE, |parent| self.span(parent))
+            }
+            Definition::None => Span::NONE,
+        };
+        self.value_spans[value].or(fallback)
+    }
+
+    /// An error at an op.
+    pub fn error(&self, op: OpId, code: &'static Code, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(code, self.span(op), message)
+    }
+}
+
+struct BlockOps<'a> {
+    module: &'a Module,
+    front: Option<OpId>,
+    back: Option<OpId>,
+}
+
+impl Iterator for BlockOps<'_> {
+    type Item = OpId;
+
+    fn next(&mut self) -> Option<OpId> {
+        let op = self.front?;
+        if self.back == Some(op) {
+            (self.front, self.back) = (None, None);
+        } else {
+            self.front = self.module.ops[op].next;
+        }
+        Some(op)
+    }
+}
+
+impl DoubleEndedIterator for BlockOps<'_> {
+    fn next_back(&mut self) -> Option<OpId> {
+        let op = self.back?;
+        if self.front == Some(op) {
+            (self.front, self.back) = (None, None);
+        } else {
+            self.back = self.module.ops[op].previous;
+        }
+        Some(op)
+    }
+}

@@ -1,0 +1,1 @@
+//! Passes, pipelines and the pass manager of the Tofu compiler.

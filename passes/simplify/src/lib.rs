@@ -1,0 +1,1 @@
+//! Folding, common subexpressions and dead code.

@@ -1,0 +1,1 @@
+//! The Tofu optimizer driver: reads a program, runs passes, writes it back.

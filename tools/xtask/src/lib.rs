@@ -1,0 +1,1 @@
+//! Builds, tests, benchmarks and documents the Tofu workspace.
