@@ -29,8 +29,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Tests of `.tir` files under `root` without tools or features, with a time limit of 120 seconds a command.
-    /// `bless` is taken from the environment: whether `TOFU_BLESS` is `1`.
+    /// Tests of `.tir` files under `root` without tools or features, with a time limit of 120 seconds a
+    /// command. `bless` is taken from the environment: whether `TOFU_BLESS` is `1`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
             root: root.into(),
@@ -84,10 +84,15 @@ impl TestCase {
         &self.name
     }
 
-    /// The features that the file requires and the configuration does not have. If there are any, the test is ignored.
+    /// The features that the file requires and the configuration does not have. If there are any, the test is
+    /// ignored.
     pub fn missing_features(&self) -> Vec<&str> {
         let requires = self.content.as_ref().map_or(&[][..], |test| &test.requires);
-        requires.iter().filter(|feature| !self.config.features.contains(*feature)).map(String::as_str).collect()
+        requires
+            .iter()
+            .filter(|feature| !self.config.features.contains(*feature))
+            .map(String::as_str)
+            .collect()
     }
 
     /// Runs the test.
@@ -104,10 +109,11 @@ impl TestCase {
     }
 }
 
-/// All test files under the root, in the order of their paths. Directories named `inputs` or `models` hold data, not tests.
+/// All test files under the root, in the order of their paths. Directories named `inputs` or `models` hold
+/// data, not tests.
 ///
-/// What would hide tests is itself a test that fails: an unreadable file or directory, a file without a RUN line, and a
-/// root without any test.
+/// What would hide tests is itself a test that fails: an unreadable file or directory, a file without a RUN
+/// line, and a root without any test.
 pub fn discover(config: &Config) -> Vec<TestCase> {
     let config = Arc::new(config.clone());
     let mut cases = Vec::new();
@@ -119,10 +125,11 @@ pub fn discover(config: &Config) -> Vec<TestCase> {
     cases
 }
 
-/// Runs the tests that the command line of the process asks for, as the `main` of a test target with `harness = false`.
+/// Runs the tests that the command line of the process asks for, as the `main` of a test target with `harness
+/// = false`.
 ///
-/// The command line is that of any Rust test (`--list`, `--exact`, filters …), so that cargo and nextest know how to run it.
-/// A test with missing features is ignored and listed with what it requires.
+/// The command line is that of any Rust test (`--list`, `--exact`, filters …), so that cargo and nextest know
+/// how to run it. A test with missing features is ignored and listed with what it requires.
 pub fn run(config: &Config) -> ExitCode {
     let arguments = Arguments::from_args();
     let trials = discover(config)
@@ -146,7 +153,9 @@ fn visit(config: &Arc<Config>, directory: &Path, cases: &mut Vec<TestCase>) {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         cases.push(TestCase::new(config, path.to_path_buf(), Err(format!("cannot read: {error}"))));
     };
-    let mut entries = match fs::read_dir(config.root.join(directory)).and_then(|entries| entries.collect::<Result<Vec<_>, _>>()) {
+    let mut entries = match fs::read_dir(config.root.join(directory))
+        .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
+    {
         Ok(entries) => entries,
         Err(error) => return failed(directory, error),
     };
@@ -157,7 +166,8 @@ fn visit(config: &Arc<Config>, directory: &Path, cases: &mut Vec<TestCase>) {
             if !matches!(entry.file_name().to_str(), Some("inputs" | "models")) {
                 visit(config, &path, cases);
             }
-        } else if path.extension().and_then(|it| it.to_str()).is_some_and(|it| config.extensions.contains(it)) {
+        } else if path.extension().and_then(|it| it.to_str()).is_some_and(|it| config.extensions.contains(it))
+        {
             let text = fs::read(config.root.join(&path));
             let content = text.map_err(|error| format!("cannot read: {error}"));
             let content = content.and_then(|text| TestFile::parse(&String::from_utf8_lossy(&text)));

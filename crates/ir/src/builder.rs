@@ -137,9 +137,9 @@ impl OpBuilder<'_, '_> {
         let op = builder.finish(state, &attrs);
         match builder.module.infer_types(op) {
             Ok(types) => builder.module.append_results(op, &types),
-            Err(diagnostic) => {
+            Err(mut found) => {
                 builder.module.erase(op);
-                return Err(diagnostic);
+                return Err(found.swap_remove(0));
             }
         }
         builder.insert(op);
@@ -151,20 +151,22 @@ impl Module {
     /// The result types that follow from the rest of an op.
     ///
     /// # Errors
-    /// When they do not follow, because the op does not say how or because something in it is wrong.
-    pub fn infer_types(&mut self, op: OpId) -> Result<Vec<Type>, Diagnostic> {
-        crate::verify::check_shape_of_op(self, op).map_err(|mut found| found.swap_remove(0))?;
+    /// When they do not follow, because the op does not say how or because something in it is wrong: at least one
+    /// diagnostic.
+    pub fn infer_types(&mut self, op: OpId) -> Result<Vec<Type>, Vec<Diagnostic>> {
+        crate::verify::check_shape_of_op(self, op)?;
         let def = self.def(op);
         let Some(infer) = def.type_inference() else {
             if def.results.is_empty() {
                 return Ok(Vec::new());
             }
             let message = format!("the result types of `{}` must be written", def.written_name());
-            return Err(self
-                .error(op, &codes::CANNOT_INFER_TYPE, message)
-                .help("write them after the op: `: tensor<…>`"));
+            return Err(vec![
+                self.error(op, &codes::CANNOT_INFER_TYPE, message)
+                    .help("write them after the op: `: tensor<…>`"),
+            ]);
         };
-        let types = infer(self, op)?;
+        let types = infer(self, op).map_err(|diagnostic| vec![diagnostic])?;
         Ok(types.into_iter().map(|data| self.interner.ty(data)).collect())
     }
 

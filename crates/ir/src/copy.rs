@@ -10,8 +10,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tofu_diagnostics::Span;
 
 use crate::{
-    Attr, AttrData, BlockId, DenseConstant, Dim, DialectAttr, DialectType, FunctionType, Interner, Location,
-    LocationData, Module, Name, OpId, OpState, SymbolRef, TensorType, Type, TypeData, ValueId, module::OpSpans,
+    Attr, AttrData, BlockId, DenseConstant, DialectAttr, DialectType, Dim, FunctionType, Interner, Location,
+    LocationData, Module, Name, OpId, OpState, SymbolRef, TensorType, Type, TypeData, ValueId,
+    module::OpSpans,
 };
 
 /// Which values of the copy stand for which of the original.
@@ -87,7 +88,8 @@ impl Recipe {
                         originals.push(inner);
                     }
                     blocks.push(recipe.blocks.len());
-                    let arguments = module.arguments(block).iter().map(|&value| recipe.read_value(module, value));
+                    let arguments =
+                        module.arguments(block).iter().map(|&value| recipe.read_value(module, value));
                     let arguments = arguments.collect();
                     recipe.blocks.push(BlockRecipe {
                         original: block,
@@ -248,7 +250,9 @@ impl<'s> Translation<'s> {
                 let dims = tensor.dims.iter().map(dim).collect();
                 TypeData::Tensor(TensorType { dims, element: tensor.element })
             }
-            TypeData::Tuple(items) => TypeData::Tuple(items.iter().map(|&item| self.ty(target, item)).collect()),
+            TypeData::Tuple(items) => {
+                TypeData::Tuple(items.iter().map(|&item| self.ty(target, item)).collect())
+            }
             TypeData::Function(function) => TypeData::Function(FunctionType {
                 inputs: function.inputs.iter().map(|&input| self.ty(target, input)).collect(),
                 results: function.results.iter().map(|&result| self.ty(target, result)).collect(),
@@ -272,14 +276,21 @@ impl<'s> Translation<'s> {
                 AttrData::Symbol(path.iter().map(|&name| self.name(target, name)).collect::<SymbolRef>())
             }
             AttrData::Type(ty) => AttrData::Type(self.ty(target, *ty)),
-            AttrData::Array(items) => AttrData::Array(items.iter().map(|&item| self.attr(target, item)).collect()),
+            AttrData::Array(items) => {
+                AttrData::Array(items.iter().map(|&item| self.attr(target, item)).collect())
+            }
             AttrData::Dict(entries) => AttrData::Dict(
-                entries.iter().map(|&(name, attr)| (self.name(target, name), self.attr(target, attr))).collect(),
+                entries
+                    .iter()
+                    .map(|&(name, attr)| (self.name(target, name), self.attr(target, attr)))
+                    .collect(),
             ),
             AttrData::Dense(dense) => {
                 AttrData::Dense(DenseConstant { ty: self.ty(target, dense.ty), data: dense.data.clone() })
             }
-            AttrData::Pair(left, right) => AttrData::Pair(self.attr(target, *left), self.attr(target, *right)),
+            AttrData::Pair(left, right) => {
+                AttrData::Pair(self.attr(target, *left), self.attr(target, *right))
+            }
             AttrData::Dialect(dialect) => {
                 let params = self.attr(target, dialect.params);
                 AttrData::Dialect(DialectAttr { def: dialect.def, params })

@@ -114,7 +114,8 @@ impl Walker<'_> {
         let next = self.blocks.len() as u32;
         let number = *self.blocks.entry(block).or_insert(next);
         self.hasher.write_u32(number);
-        if let (true, true, Some(name)) = (number == next, self.compared.names, self.module.block_name(block)) {
+        if let (true, true, Some(name)) = (number == next, self.compared.names, self.module.block_name(block))
+        {
             self.bytes(self.module.text(name).as_bytes());
         }
     }
@@ -175,4 +176,3 @@ impl std::fmt::Display for Digest {
         write!(f, "{:032x}", self.0)
     }
 }
-

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use crate::{
-    Attr, AttrData, DenseConstant, DenseData, Dim, ElementKind, ElementType, EntityId, FunctionType, Location,
-    LocationData, Module, Name, ParameterWriter, TensorType, Type, TypeData, decode_float, encode_float,
+    Attr, AttrData, DenseConstant, DenseData, Dim, ElementKind, ElementType, EntityId, FunctionType,
+    Location, LocationData, Module, Name, ParameterWriter, TensorType, Type, TypeData, decode_float,
+    encode_float,
 };
 
 /// How much of constants is written.
@@ -140,7 +141,11 @@ pub fn write_attr(out: &mut String, module: &Module, attr: Attr, options: Displa
             out.push(']');
         }
         AttrData::Dict(entries) => write_dict(out, module, entries, options),
-        AttrData::Dense(dense) => write_dense(out, module, dense, options),
+        AttrData::Dense(dense) => {
+            write_dense(out, module, dense, options);
+            out.push_str(" : ");
+            write_type(out, module, dense.ty);
+        }
         AttrData::Pair(left, right) => {
             write_pair_side(out, module, *left, options);
             out.push_str(" x ");
@@ -181,7 +186,8 @@ pub fn write_dict(out: &mut String, module: &Module, entries: &[(Name, Attr)], o
     out.push('}');
 }
 
-fn write_dense(out: &mut String, module: &Module, dense: &DenseConstant, options: DisplayOptions) {
+/// Writes a constant without its type, `dense<…>`.
+pub fn write_dense(out: &mut String, module: &Module, dense: &DenseConstant, options: DisplayOptions) {
     let TypeData::Tensor(tensor) = module.type_data(dense.ty) else { return };
     let element = tensor.element;
     out.push_str("dense<");
@@ -199,8 +205,7 @@ fn write_dense(out: &mut String, module: &Module, dense: &DenseConstant, options
             }
         }
     }
-    out.push_str("> : ");
-    write_type(out, module, dense.ty);
+    out.push('>');
 }
 
 fn write_hex(out: &mut String, bytes: &[u8]) {
@@ -298,13 +303,15 @@ pub fn write_string(out: &mut String, text: &str) {
 }
 
 /// Writes a name: bare where it is a word, else in quotes.
-pub(crate) fn write_word(out: &mut String, text: &str) {
+pub fn write_word(out: &mut String, text: &str) {
     if is_word(text) { out.push_str(text) } else { write_string(out, text) }
 }
 
 fn is_word(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.chars().all(inner) && !text.ends_with('.')
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(inner)
+        && !text.ends_with('.')
 }
 
 fn write_parameters(

@@ -5,7 +5,7 @@ use tofu_diagnostics::Span;
 
 use crate::{
     Attr, AttrData, BlockId, Definition, Location, LocationData, Module, Name, OpDef, OpId, RegionId,
-    Successor, Type, UseId, ValueId,
+    Successor, Type, UseId, ValueId, builtin,
     module::{BlockData, OpData, OpSpans, RegionData, UseData, ValueData},
 };
 
@@ -116,6 +116,16 @@ impl Module {
         }
     }
 
+    /// Makes a module op that stands somewhere in the program the whole of it. What was around it is erased.
+    pub fn set_root(&mut self, op: OpId) {
+        debug_assert!(self.is(op, &builtin::MODULE));
+        if op != self.root {
+            self.detach(op);
+            let old = std::mem::replace(&mut self.root, op);
+            self.erase(old);
+        }
+    }
+
     /// Makes a value that nothing defines. A parser stands it in for one that is defined later.
     pub fn create_forward_value(&mut self, ty: Type) -> ValueId {
         self.values.push(ValueData { ty, definition: Definition::None, first_use: None, last_use: None })
@@ -146,6 +156,15 @@ impl Module {
         debug_assert_eq!(self.blocks[block].region, None);
         self.blocks[block].region = Some(region);
         self.regions[region].blocks.push(block);
+    }
+
+    /// Takes all blocks out of a region; they can be attached to another.
+    pub fn take_blocks(&mut self, region: RegionId) -> Vec<BlockId> {
+        let blocks = std::mem::take(&mut self.regions[region].blocks);
+        for &block in &blocks {
+            self.blocks[block].region = None;
+        }
+        blocks
     }
 
     /// Adds an argument to a block.

@@ -13,8 +13,8 @@
 use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::visit::{
-    GraphBase, GraphProp, IntoNeighbors, IntoNeighborsDirected, IntoNodeIdentifiers, NodeCount, NodeIndexable,
-    VisitMap, Visitable,
+    GraphBase, GraphProp, IntoNeighbors, IntoNeighborsDirected, IntoNodeIdentifiers, NodeCount,
+    NodeIndexable, VisitMap, Visitable,
 };
 use rustc_hash::FxHashMap;
 
@@ -75,7 +75,8 @@ impl DataflowGraph {
     /// The graph of a block's ops.
     pub fn of_block(module: &Module, block: BlockId) -> DataflowGraph {
         let ops: Vec<OpId> = module.ops(block).collect();
-        let nodes: FxHashMap<OpId, u32> = ops.iter().enumerate().map(|(node, &op)| (op, node as u32)).collect();
+        let nodes: FxHashMap<OpId, u32> =
+            ops.iter().enumerate().map(|(node, &op)| (op, node as u32)).collect();
         let mut edges = Vec::new();
         for (node, &op) in ops.iter().enumerate() {
             for inner in module.walk(op) {
@@ -145,7 +146,8 @@ impl BlockGraph {
         let mut edges = Vec::new();
         for (node, &block) in blocks.iter().enumerate() {
             if let Some(last) = module.last_op(block) {
-                let targets = module.successors(last).iter().filter_map(|successor| nodes.get(&successor.block));
+                let targets =
+                    module.successors(last).iter().filter_map(|successor| nodes.get(&successor.block));
                 edges.extend(targets.map(|&target| (node as u32, target)));
             }
         }

@@ -5,13 +5,13 @@
 
 use std::hash::Hash;
 
-use indexmap::IndexSet;
 use indexmap::Equivalent;
+use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use crate::{
-    Attr, AttrData, DenseConstant, DenseData, ElementType, EntityId, FunctionType, Location, LocationData, TensorType,
-    Type, TypeData,
+    Attr, AttrData, DenseConstant, DenseData, ElementType, EntityId, FunctionType, Location, LocationData,
+    TensorType, Type, TypeData,
 };
 
 crate::entity_ids! {

@@ -38,7 +38,10 @@ pub use attributes::{Attr, AttrData, DenseConstant, DenseData, DialectAttr, Symb
 pub use builder::{Builder, OpBuilder};
 pub use copy::{ValueMap, copy_op, copy_op_from};
 pub use digest::{Compared, Digest, digest, digest_module};
-pub use display::{AttrDisplay, DisplayOptions, write_attr, write_dict, write_location, write_string, write_type};
+pub use display::{
+    AttrDisplay, DisplayOptions, write_attr, write_dense, write_dict, write_location, write_string,
+    write_type, write_word,
+};
 pub use edit::OpState;
 pub use element::{ElementKind, ElementType};
 pub use entity::{Arena, EntityId, SecondaryMap};
@@ -50,5 +53,5 @@ pub use module::{BlockId, Definition, Module, OpId, RegionId, Successor, UseId, 
 pub use op_def::*;
 pub use registry::{Dialect, Registry, RegistryError};
 pub use symbols::{SymbolTable, SymbolTables};
-pub use types::{Dim, DialectType, FunctionType, MAX_TENSOR_BYTES, TensorType, Type, TypeData};
-pub use verify::{MAX_REGION_DEPTH, verify};
+pub use types::{DialectType, Dim, FunctionType, MAX_TENSOR_BYTES, TensorType, Type, TypeData};
+pub use verify::{Damage, MAX_REGION_DEPTH, verify, verify_damaged};

@@ -15,8 +15,8 @@ use smallvec::SmallVec;
 use tofu_diagnostics::{Code, Diagnostic, Span};
 
 use crate::{
-    Arena, Attr, AttrData, EntityId, Interner, Location, LocationData, Name, OpDef, OpState, Registry, SYMBOL_NAME,
-    SecondaryMap, TensorType, Trait, Type, TypeData, builtin,
+    Arena, Attr, AttrData, EntityId, Interner, Location, LocationData, Name, OpDef, OpState, Registry,
+    SYMBOL_NAME, SecondaryMap, TensorType, Trait, Type, TypeData, builtin,
 };
 
 crate::entity_ids! {
@@ -220,7 +220,9 @@ impl Module {
     pub fn is_pure(&self, op: OpId) -> bool {
         self.has(op, Trait::Pure)
             && (self.region_count(op) == 0
-                || self.walk(op).all(|inner| self.has(inner, Trait::Pure) || self.has(inner, Trait::Terminator)))
+                || self
+                    .walk(op)
+                    .all(|inner| self.has(inner, Trait::Pure) || self.has(inner, Trait::Terminator)))
     }
 
     /// The number of operands.

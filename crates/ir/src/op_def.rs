@@ -188,7 +188,7 @@ impl OpDef {
     /// The attribute whose symbol is written right after the op's name, if there is one.
     pub fn leading_symbol(&self) -> Option<&'static str> {
         match self.syntax {
-            Syntax::Uniform => None,
+            Syntax::Uniform | Syntax::Value => None,
             Syntax::Symbol(attribute) => Some(attribute),
             Syntax::Body | Syntax::Function => Some(SYMBOL_NAME),
         }
@@ -203,6 +203,9 @@ pub const FUNCTION_TYPE: &str = "function_type";
 pub const ARGUMENT_ATTRIBUTES: &str = "arg_attrs";
 /// The attribute that holds one dictionary for each result of an op with [`Syntax::Function`].
 pub const RESULT_ATTRIBUTES: &str = "res_attrs";
+
+/// The attribute that holds the constant of an op with [`Syntax::Value`].
+pub const VALUE: &str = "value";
 
 /// A yes-or-no property of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -234,6 +237,9 @@ pub enum Syntax {
     Uniform,
     /// The symbol in this attribute follows the name, and operands stand in parentheses: `call @f(%x)`.
     Symbol(&'static str),
+    /// The constant in the attribute [`VALUE`] follows the name, and the result's type is the constant's:
+    /// `tensor.constant dense<1.0> : tensor<f32>`.
+    Value,
     /// A name, and the one region in braces: `module @m { … }`.
     Body,
     /// A name, a signature and the one region in braces: `func @f(%x: f32) -> f32 { … }`.
@@ -272,7 +278,8 @@ pub struct TypeClass {
 /// Any type.
 pub const ANY_TYPE: TypeClass = TypeClass { name: "any type", contains: |_| true };
 /// Any tensor.
-pub const TENSOR: TypeClass = TypeClass { name: "a tensor", contains: |ty| matches!(ty, TypeData::Tensor(_)) };
+pub const TENSOR: TypeClass =
+    TypeClass { name: "a tensor", contains: |ty| matches!(ty, TypeData::Tensor(_)) };
 /// `token`.
 pub const TOKEN: TypeClass = TypeClass { name: "a token", contains: |ty| matches!(ty, TypeData::Token) };
 

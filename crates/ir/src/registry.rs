@@ -126,7 +126,9 @@ impl Registry {
 fn check_prefix(dialect: &Dialect, name: &str) -> Result<(), RegistryError> {
     match name.split_once('.') {
         Some((prefix, rest)) if prefix == dialect.name && !rest.is_empty() => Ok(()),
-        _ => Err(RegistryError(format!("`{name}` does not begin with its dialect's name `{}.`", dialect.name))),
+        _ => {
+            Err(RegistryError(format!("`{name}` does not begin with its dialect's name `{}.`", dialect.name)))
+        }
     }
 }
 

@@ -14,20 +14,39 @@
 //! All violations are reported. An op that uses a value of the error type, or that lies in doubt for another reason
 //! already reported, is passed over, so that no report is the consequence of another.
 
+use rustc_hash::FxHashSet;
 use tofu_diagnostics::{Diagnostic, codes, suggest::did_you_mean};
 
 use crate::{
     Arity, Attr, AttrData, BlockCount, BlockId, Definition, Dominance, FUNCTION_TYPE, MAX_TENSOR_BYTES,
-    Module, OpId, OperandSpec, SYMBOL_NAME, SecondaryMap, SymbolTables, Syntax, Trait, Type, TypeData, ValueId,
+    Module, Name, OpId, OperandSpec, SYMBOL_NAME, SecondaryMap, SymbolTables, Syntax, Trait, Type, TypeData,
+    ValueId,
 };
 
 /// How deep regions may nest.
 pub const MAX_REGION_DEPTH: usize = 256;
 
+/// What is known to be wrong before the verifier runs, so that it does not report the consequences.
+#[derive(Clone, Debug, Default)]
+pub struct Damage {
+    /// Blocks that lack an op that could not be read.
+    pub blocks: FxHashSet<BlockId>,
+    /// Names of ops that could not be read.
+    pub symbols: FxHashSet<Name>,
+    /// Ops that were read only in part, or were found wrong already.
+    pub ops: FxHashSet<OpId>,
+}
+
 /// Everything that is wrong with a program, in the order of its ops.
 pub fn verify(module: &Module) -> Vec<Diagnostic> {
+    verify_damaged(module, &Damage::default())
+}
+
+/// Everything that is wrong with a program and does not follow from known damage, in the order of its ops.
+pub fn verify_damaged(module: &Module, damage: &Damage) -> Vec<Diagnostic> {
     let mut verifier = Verifier {
         module,
+        damage,
         found: Vec::new(),
         dominance: Dominance::new(),
         symbols: SymbolTables::new(),
@@ -57,6 +76,7 @@ pub fn verify(module: &Module) -> Vec<Diagnostic> {
 
 struct Verifier<'m> {
     module: &'m Module,
+    damage: &'m Damage,
     found: Vec<Diagnostic>,
     dominance: Dominance,
     symbols: SymbolTables,
@@ -95,6 +115,9 @@ impl Verifier<'_> {
     }
 
     fn in_doubt(&self, op: OpId) -> bool {
+        if self.damage.ops.contains(&op) {
+            return true;
+        }
         let mut values = self.module.operands(op).chain(self.module.results(op));
         values.any(|value| matches!(self.module.value_type(value), TypeData::Error))
     }
@@ -109,9 +132,13 @@ impl Verifier<'_> {
         let name = module.def(op).name;
         for (index, operand) in module.operands(op).enumerate() {
             match module.definition(operand) {
+                // What stands in for a value that could not be read.
+                Definition::None if matches!(module.value_type(operand), TypeData::Error) => {}
                 Definition::None => malformed(format!("operand {index} of `{name}` is defined by nothing")),
                 Definition::Result { op: definer, .. } if module.block_of(definer).is_none() => {
-                    malformed(format!("operand {index} of `{name}` is defined by an op that stands in no block"));
+                    malformed(format!(
+                        "operand {index} of `{name}` is defined by an op that stands in no block"
+                    ));
                 }
                 _ => {}
             }
@@ -121,7 +148,10 @@ impl Verifier<'_> {
                 if module.region_of(block) != Some(region) || module.op_of(region) != op {
                     malformed(format!("a block of `{name}` does not know its region"));
                 }
-                if module.ops(block).any(|inner| module.is_erased(inner) || module.block_of(inner) != Some(block)) {
+                if module
+                    .ops(block)
+                    .any(|inner| module.is_erased(inner) || module.block_of(inner) != Some(block))
+                {
                     malformed(format!("an op in `{name}` does not know its block"));
                 }
             }
@@ -168,6 +198,9 @@ impl Verifier<'_> {
                 self.found.push(diagnostic.secondary(next, "this op comes after it"));
             }
         }
+        if self.damage.blocks.contains(&block) {
+            return;
+        }
         if last.is_none_or(|last| !module.has(last, Trait::Terminator)) {
             let name = module.def(parent).written_name();
             let message = format!("a block of `{name}` does not end in a terminator");
@@ -180,15 +213,22 @@ impl Verifier<'_> {
     fn successor(&mut self, op: OpId, index: usize, block: BlockId) {
         let module = self.module;
         let own = module.block_of(op).and_then(|block| module.region_of(block));
-        if own.is_none() || module.region_of(block) != own {
-            let message = "a successor must be a block of the same region";
+        let problem = match own {
+            Some(own) if module.entry(own) == Some(block) => {
+                Some("the entry of a region cannot be a successor")
+            }
+            Some(own) if module.region_of(block) == Some(own) => None,
+            _ => Some("a successor must be a block of the same region"),
+        };
+        if let Some(message) = problem {
             self.found.push(module.error(op, &codes::UNDEFINED_BLOCK, message));
             return;
         }
         let given: Vec<ValueId> = module.successor_arguments(op, index).collect();
         let taken = module.arguments(block);
         if given.len() != taken.len() {
-            let message = format!("the block takes {}, but is given {}", count(taken.len(), "argument"), given.len());
+            let message =
+                format!("the block takes {}, but is given {}", count(taken.len(), "argument"), given.len());
             self.found.push(module.error(op, &codes::WRONG_BLOCK_ARGUMENTS, message));
             return;
         }
@@ -202,7 +242,8 @@ impl Verifier<'_> {
                     module.type_text(given_type)
                 );
                 let diagnostic = module.error(op, &codes::WRONG_BLOCK_ARGUMENTS, message);
-                self.found.push(diagnostic.secondary(module.value_span(taken), "the argument is defined here"));
+                self.found
+                    .push(diagnostic.secondary(module.value_span(taken), "the argument is defined here"));
             }
         }
     }
@@ -236,8 +277,10 @@ impl Verifier<'_> {
         let problem = match (ancestor, isolated) {
             (Some(_), Some(border)) => {
                 let name = module.def(border).written_name();
-                let message =
-                    format!("{} is defined outside of `{name}`, which sees no value from outside", named(module, value));
+                let message = format!(
+                    "{} is defined outside of `{name}`, which sees no value from outside",
+                    named(module, value)
+                );
                 Some(Diagnostic::error(&codes::ISOLATION, module.operand_span(op, index), message))
             }
             (Some((ancestor, block)), None) => {
@@ -270,8 +313,12 @@ impl Verifier<'_> {
             for (first, again) in redefinitions {
                 let message = format!("`@{}` is defined twice", text(again));
                 self.found.push(
-                    Diagnostic::error(&codes::REDEFINED_SYMBOL, module.attr_span(again, SYMBOL_NAME), message)
-                        .secondary(module.attr_span(first, SYMBOL_NAME), "it is defined here first"),
+                    Diagnostic::error(
+                        &codes::REDEFINED_SYMBOL,
+                        module.attr_span(again, SYMBOL_NAME),
+                        message,
+                    )
+                    .secondary(module.attr_span(first, SYMBOL_NAME), "it is defined here first"),
                 );
             }
         }
@@ -289,7 +336,8 @@ impl Verifier<'_> {
         while let Some(attr) = pending.pop() {
             match module.attr_data(attr) {
                 AttrData::Symbol(path) => {
-                    if self.symbols.resolve(module, op, path).is_none() {
+                    let damaged = path.iter().any(|name| self.damage.symbols.contains(name));
+                    if !damaged && self.symbols.resolve(module, op, path).is_none() {
                         let name = path.last().map_or("", |&name| module.text(name));
                         let message = format!("there is no `{}`", module.display_attr(attr));
                         let known: Vec<&str> = self.names_around(op);
@@ -328,7 +376,11 @@ impl Verifier<'_> {
         let values: Vec<ValueId> = module.results(op).chain(arguments).collect();
         for value in values {
             if let Err(message) = self.check_type(module.ty(value)) {
-                self.found.push(Diagnostic::error(&codes::TENSOR_TOO_LARGE, module.value_span(value), message));
+                self.found.push(Diagnostic::error(
+                    &codes::TENSOR_TOO_LARGE,
+                    module.value_span(value),
+                    message,
+                ));
             }
         }
     }
@@ -399,6 +451,8 @@ impl Verifier<'_> {
                 Ok(types) => self.results(op, &types),
                 Err(diagnostic) => self.found.push(diagnostic),
             }
+        } else {
+            check_results(module, op, &mut self.found);
         }
         if let (true, Some(verify)) = (self.found.len() == before, def.verification()) {
             verify(module, op, &mut self.found);
@@ -439,7 +493,8 @@ impl Verifier<'_> {
         let Some(AttrData::Type(ty)) = module.attr_value(op, FUNCTION_TYPE) else { return };
         let TypeData::Function(function) = module.type_data(*ty) else { return };
         let Some(entry) = module.only_region(op).and_then(|region| module.entry(region)) else { return };
-        let arguments: Vec<Type> = module.arguments(entry).iter().map(|&argument| module.ty(argument)).collect();
+        let arguments: Vec<Type> =
+            module.arguments(entry).iter().map(|&argument| module.ty(argument)).collect();
         if arguments[..] != *function.inputs {
             let message = format!(
                 "`{}` has the type `{}`, but its body takes other arguments",
@@ -479,7 +534,8 @@ fn check_operands(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     let forwarded: u32 = module.successors(op).iter().map(|successor| successor.argument_count).sum();
     let given = module.operand_count(op).saturating_sub(forwarded as usize);
     let Some(group) = group_size(def.operands, given) else {
-        let message = format!("`{}` takes {}, but is given {given}", def.written_name(), expected(def.operands));
+        let message =
+            format!("`{}` takes {}, but is given {given}", def.written_name(), expected(def.operands));
         found.push(module.error(op, &codes::WRONG_OPERAND_COUNT, message));
         return;
     };
@@ -499,32 +555,27 @@ fn check_operands(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
             );
         }
     }
+}
+
+/// Whether an op's results fit its definition. Where they follow from the rest, they are checked against that instead.
+fn check_results(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
+    let def = module.def(op);
     let results = module.result_count(op);
-    // Without inference the number of results is checked here; with it, against what follows.
-    if def.type_inference().is_none() && (results > 0 || def.results.is_empty()) {
-        match group_size(def.results, results) {
-            None => {
-                let message = format!("`{}` gives {}, not {results}", def.written_name(), expected(def.results));
-                found.push(module.error(op, &codes::WRONG_RESULT_COUNT, message));
-            }
-            Some(group) => {
-                for (result, spec) in module.results(op).zip(expand(def.results, group)) {
-                    if !(spec.class.contains)(module.value_type(result)) {
-                        let message = format!(
-                            "result `{}` of `{}` must be {}, but is written as `{}`",
-                            spec.name,
-                            def.written_name(),
-                            spec.class.name,
-                            module.type_text(module.ty(result))
-                        );
-                        found.push(Diagnostic::error(
-                            &codes::WRONG_RESULT_TYPE,
-                            module.value_span(result),
-                            message,
-                        ));
-                    }
-                }
-            }
+    let Some(group) = group_size(def.results, results) else {
+        let message = format!("`{}` gives {}, not {results}", def.written_name(), expected(def.results));
+        found.push(module.error(op, &codes::WRONG_RESULT_COUNT, message));
+        return;
+    };
+    for (result, spec) in module.results(op).zip(expand(def.results, group)) {
+        if !(spec.class.contains)(module.value_type(result)) {
+            let message = format!(
+                "result `{}` of `{}` must be {}, but is written as `{}`",
+                spec.name,
+                def.written_name(),
+                spec.class.name,
+                module.type_text(module.ty(result))
+            );
+            found.push(Diagnostic::error(&codes::WRONG_RESULT_TYPE, module.value_span(result), message));
         }
     }
 }
@@ -575,7 +626,9 @@ fn check_attributes(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
                 found.push(Diagnostic::error(&codes::WRONG_ATTRIBUTE, module.attr_span(op, name), message));
             }
             // What one dialect says about another's ops carries the dialect's name.
-            None if name.split_once('.').is_some_and(|(prefix, _)| module.registry().dialect(prefix).is_some()) => {}
+            None if name
+                .split_once('.')
+                .is_some_and(|(prefix, _)| module.registry().dialect(prefix).is_some()) => {}
             None => {
                 let message = format!("`{}` has no attribute `{name}`", def.written_name());
                 let help = did_you_mean(name, def.attributes.iter().map(|spec| spec.name));
@@ -607,8 +660,11 @@ fn check_regions(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
             BlockCount::AtMostOne if blocks > 1 => "at most one block",
             _ => continue,
         };
-        let message =
-            format!("region `{}` of `{}` must have {wanted}, but has {blocks}", spec.name, def.written_name());
+        let message = format!(
+            "region `{}` of `{}` must have {wanted}, but has {blocks}",
+            spec.name,
+            def.written_name()
+        );
         found.push(module.error(op, &codes::WRONG_REGIONS, message));
     }
 }
@@ -627,4 +683,3 @@ fn named(module: &Module, value: ValueId) -> String {
         None => module.value_text(value),
     }
 }
-

@@ -1,1 +1,10 @@
-//! The text of Tofu's intermediate representation: the .tir grammar, the parser and the printer.
+//! The text of Tofu's intermediate representation.
+//!
+//! [`parse`] reads a `.tir` file into a [`Module`](tofu_ir::Module), [`print()`] writes one; `parse(print(m))` equals
+//! `m` in the pretty form and in the generic one. The grammar is `tir.pest`; `docs/tir.md` explains it by example.
+
+mod parse;
+mod print;
+
+pub use parse::{Parsed, parse, parse_part};
+pub use print::{PrintOptions, print, print_op};

@@ -1,1 +1,104 @@
-//! Operations on tensors.
+//! Operations on tensors, named and defined as in StableHLO.
+//!
+//! Every op is pure. Where a result's type follows from the operands it may be left away; `convert`, `iota`, `reshape`
+//! and `broadcast_in_dim` need it written. Shapes are never extended silently: operands of an element-wise op have one
+//! shape. Extents may be unknown (`?`) or symbolic (`{batch}`); of two that must be equal, the result takes the one
+//! that is known better.
+//!
+//! For each op there is its definition ([`TANH`]) and a function that adds one ([`tanh()`]):
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use tofu_ir::{Builder, ElementType, Module, Registry};
+//! use tofu_dialect_tensor as tensor;
+//!
+//! # let mut module = Module::new(Arc::new(Registry::new(&[&tensor::DIALECT]).unwrap()));
+//! # let ty = module.interner.tensor(&[4, 8], ElementType::F32);
+//! # let block = module.body();
+//! let zero = tensor::splat(&mut Builder::at_end(&mut module, block), ty, 0.0)?;
+//! let result = tensor::tanh(&mut Builder::at_end(&mut module, block), zero)?;
+//! assert_eq!(module.ty(result), ty);
+//! # Ok::<(), tofu_diagnostics::Diagnostic>(())
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `classes`, `shapes` | what operands may be, and how shapes are compared |
+//! | `elementwise` | the tables of element-wise ops, comparisons, selections, conversions |
+//! | `constants`, `dot_general`, `layout`, `reduce` | the other ops |
+//! | `fold` | computing ops at compile time |
+
+mod classes;
+mod constants;
+mod dot_general;
+mod elementwise;
+mod fold;
+mod layout;
+mod reduce;
+mod shapes;
+
+pub use constants::*;
+pub use dot_general::*;
+pub use elementwise::*;
+pub use layout::*;
+pub use reduce::*;
+
+use tofu_ir::{AttrData, Dialect};
+
+/// The dialect of tensor operations.
+pub static DIALECT: Dialect = Dialect {
+    name: "tensor",
+    summary: "Operations on tensors.",
+    ops: &[
+        &ABS,
+        &ADD,
+        &AND,
+        &BROADCAST_IN_DIM,
+        &CBRT,
+        &CEIL,
+        &CLAMP,
+        &COMPARE,
+        &CONCATENATE,
+        &CONSTANT,
+        &CONVERT,
+        &COSINE,
+        &DIVIDE,
+        &DOT_GENERAL,
+        &EXPONENTIAL,
+        &EXPONENTIAL_MINUS_ONE,
+        &FLOOR,
+        &IOTA,
+        &IS_FINITE,
+        &LOG,
+        &LOG_PLUS_ONE,
+        &LOGISTIC,
+        &MAXIMUM,
+        &MINIMUM,
+        &MULTIPLY,
+        &NEGATE,
+        &NOT,
+        &OR,
+        &POWER,
+        &REDUCE,
+        &REMAINDER,
+        &RESHAPE,
+        &ROUND_NEAREST_EVEN,
+        &RSQRT,
+        &SELECT,
+        &SIGN,
+        &SINE,
+        &SLICE,
+        &SQRT,
+        &SUBTRACT,
+        &TANH,
+        &TRANSPOSE,
+        &XOR,
+        &YIELD,
+    ],
+    types: &[],
+    attributes: &[],
+    constant: Some(|module, value, ty| match module.attr_data(value) {
+        AttrData::Dense(dense) if dense.ty == ty => Some(&CONSTANT),
+        _ => None,
+    }),
+};

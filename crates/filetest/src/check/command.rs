@@ -37,8 +37,9 @@ Options:
 Exit status: 0 the input matches, 1 it does not, 2 wrong use, a wrong check file or an empty input.
 ";
 
-/// Runs `filecheck` with the arguments after its name; relative paths are relative to `directory`. `stdin` is called if
-/// the standard input is to be read. Options may be written with one dash, and their values as the next argument.
+/// Runs `filecheck` with the arguments after its name; relative paths are relative to `directory`. `stdin` is
+/// called if the standard input is to be read. Options may be written with one dash, and their values as the
+/// next argument.
 pub fn filecheck(
     arguments: &[String],
     directory: &Path,
@@ -49,11 +50,13 @@ pub fn filecheck(
         Ok(None) => return Outcome { stdout: HELP.into(), ..Outcome::default() },
         Err(message) => return Outcome::failure(2, format!("error: {message}; try filecheck --help\n")),
     };
-    let input = if request.input_file == "-" { stdin() } else { fs::read(directory.join(&request.input_file)) };
+    let input =
+        if request.input_file == "-" { stdin() } else { fs::read(directory.join(&request.input_file)) };
     let texts = fs::read(directory.join(&request.check_file))
         .map_err(|error| format!("error: cannot read {}: {error}\n", request.check_file))
         .and_then(|checks| {
-            let input = input.map_err(|error| format!("error: cannot read {}: {error}\n", request.input_file))?;
+            let input =
+                input.map_err(|error| format!("error: cannot read {}: {error}\n", request.input_file))?;
             Ok((checks, input))
         });
     let (checks, input) = match texts {

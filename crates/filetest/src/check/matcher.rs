@@ -1,5 +1,5 @@
-//! The algorithm of FileCheck: labels cut the input; within each part the other checks are matched in order, and what lies
-//! between two matches is searched for the CHECK-DAG and CHECK-NOT patterns between them.
+//! The algorithm of FileCheck: labels cut the input; within each part the other checks are matched in order,
+//! and what lies between two matches is searched for the CHECK-DAG and CHECK-NOT patterns between them.
 
 use std::ops::Range;
 
@@ -26,7 +26,8 @@ pub(super) fn check<'a>(groups: &'a [Group], text: &str, enable_var_scope: bool)
     let mut start = 0;
     for (index, section) in groups.split_inclusive(|group| group.anchor.kind == Kind::Label).enumerate() {
         let mut region = start..text.len();
-        if let Some(label) = section.last().map(|group| &group.anchor).filter(|last| last.kind == Kind::Label) {
+        if let Some(label) = section.last().map(|group| &group.anchor).filter(|last| last.kind == Kind::Label)
+        {
             match matcher.find(label, start..text.len()) {
                 Ok(found) => region.end = found.end,
                 Err(mismatch) => {
@@ -78,8 +79,8 @@ impl Matcher<'_> {
         Ok(end)
     }
 
-    /// Matches the CHECK-DAG patterns; each run of them begins where the one before it ended. Returns that end and the
-    /// CHECK-NOT patterns after the last run.
+    /// Matches the CHECK-DAG patterns; each run of them begins where the one before it ended. Returns that
+    /// end and the CHECK-NOT patterns after the last run.
     fn check_skipped<'a>(
         &mut self,
         patterns: &'a [Pattern],
@@ -124,7 +125,11 @@ impl Matcher<'_> {
         }
     }
 
-    fn check_forbidden<'a>(&mut self, patterns: &[&'a Pattern], region: Range<usize>) -> Result<(), Mismatch<'a>> {
+    fn check_forbidden<'a>(
+        &mut self,
+        patterns: &[&'a Pattern],
+        region: Range<usize>,
+    ) -> Result<(), Mismatch<'a>> {
         for &pattern in patterns {
             if let Some(found) = self.search(pattern, region.clone())? {
                 return Err(self.mismatch(pattern, "excluded text found in the input", region, Some(found)));
@@ -133,12 +138,20 @@ impl Matcher<'_> {
         Ok(())
     }
 
-    /// Checks that the match of a CHECK-NEXT, CHECK-EMPTY or CHECK-SAME is on the right line, seen from `previous`.
-    fn check_line<'a>(&self, pattern: &'a Pattern, previous: usize, found: Range<usize>) -> Result<(), Mismatch<'a>> {
+    /// Checks that the match of a CHECK-NEXT, CHECK-EMPTY or CHECK-SAME is on the right line, seen from
+    /// `previous`.
+    fn check_line<'a>(
+        &self,
+        pattern: &'a Pattern,
+        previous: usize,
+        found: Range<usize>,
+    ) -> Result<(), Mismatch<'a>> {
         let lines = self.text[previous..found.start].matches('\n').count();
         let message = match (pattern.kind, lines) {
             (Kind::Next | Kind::Empty, 0) => "this is on the same line as the previous match".to_string(),
-            (Kind::Next | Kind::Empty, 2..) => format!("this is {lines} lines after the previous match, not on the next"),
+            (Kind::Next | Kind::Empty, 2..) => {
+                format!("this is {lines} lines after the previous match, not on the next")
+            }
             (Kind::Same, 1..) => "this is not on the same line as the previous match".to_string(),
             _ => return Ok(()),
         };
@@ -150,14 +163,20 @@ impl Matcher<'_> {
         found.ok_or_else(|| self.mismatch(pattern, "expected text not found in the input", region, None))
     }
 
-    fn search<'a>(&mut self, pattern: &'a Pattern, region: Range<usize>) -> Result<Option<Range<usize>>, Mismatch<'a>> {
+    fn search<'a>(
+        &mut self,
+        pattern: &'a Pattern,
+        region: Range<usize>,
+    ) -> Result<Option<Range<usize>>, Mismatch<'a>> {
         match pattern.find(&self.text[region.clone()], &mut self.variables) {
             Ok(found) => Ok(found.map(|found| region.start + found.start..region.start + found.end)),
-            Err(Error::Undefined(name)) => {
-                Err(self.mismatch(pattern, &format!("variable {name} is not defined"), region, None))
-            }
-            Err(Error::Engine(error)) => {
-                Err(self.mismatch(pattern, &format!("cannot search for this pattern: {error}"), region, None))
+            Err(error) => {
+                let message = match error {
+                    Error::Undefined(name) => format!("variable {name} is not defined"),
+                    Error::Empty => "the text to find is empty".to_string(),
+                    Error::Engine(error) => format!("cannot search for this pattern: {error}"),
+                };
+                Err(self.mismatch(pattern, &message, region, None))
             }
         }
     }

@@ -10,12 +10,13 @@
 //! | `CHECK-COUNT-n:` | `n` matches, one after the other |
 //! | `CHECK-LABEL:` | a match that cuts the input: no other check reaches across it |
 //!
-//! A pattern is literal text with `{{regex}}`, `[[NAME:regex]]`, which names what it matches, and `[[NAME]]`, which is that
-//! text again. Regexes are POSIX extended ones. `CHECK{LITERAL}:` takes the whole pattern literally. Runs of spaces and
-//! tabs are equal to one space, in patterns and in the input. Beyond LLVM's FileCheck, a near miss of a directive
-//! (`CHECK-LABLE:`) is an error.
+//! A pattern is literal text with `{{regex}}`, `[[NAME:regex]]`, which names what it matches, and `[[NAME]]`,
+//! which is that text again. Regexes are POSIX extended ones. `CHECK{LITERAL}:` takes the whole pattern
+//! literally. Runs of spaces and tabs are equal to one space, in patterns and in the input. Beyond LLVM's
+//! FileCheck, a near miss of a directive (`CHECK-LABLE:`) is an error.
 //!
-//! The tests hold a table of check files, inputs and verdicts; the verdicts were taken from LLVM's FileCheck 22.
+//! The tests hold a table of check files, inputs and verdicts; the verdicts were taken from LLVM's FileCheck
+//! 22.
 
 mod command;
 mod matcher;
@@ -68,8 +69,8 @@ pub struct Source<'a> {
 /// # Errors
 /// [`Failure::Mismatch`] reports every check that failed, at most one between two labels.
 pub fn check(checks: Source<'_>, input: Source<'_>, options: &Options) -> Result<(), Failure> {
-    let groups = parse::parse(checks.text, options)
-        .map_err(|error| Failure::Usage(report::usage(checks, &error)))?;
+    let groups =
+        parse::parse(checks.text, options).map_err(|error| Failure::Usage(report::usage(checks, &error)))?;
     if input.text.is_empty() && !options.allow_empty {
         return Err(Failure::Usage(format!("error: {} is empty\n", input.name)));
     }

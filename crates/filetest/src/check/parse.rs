@@ -27,8 +27,8 @@ pub(super) fn parse(text: &str, options: &Options) -> Result<Vec<Group>, Error> 
     let mut skipped: Vec<Pattern> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let located = |column, message| Error { line: index + 1, column, message };
-        let Some(directive) = find_directive(line, &options.prefixes)
-            .map_err(|(at, message)| located(at + 1, message))?
+        let Some(directive) =
+            find_directive(line, &options.prefixes).map_err(|(at, message)| located(at + 1, message))?
         else {
             continue;
         };
@@ -122,10 +122,7 @@ fn is_word(char: char) -> bool {
 }
 
 /// The first directive of a line. An error comes with its place in the line.
-fn find_directive<'a>(
-    line: &str,
-    prefixes: &'a [String],
-) -> Result<Option<Directive<'a>>, (usize, String)> {
+fn find_directive<'a>(line: &str, prefixes: &'a [String]) -> Result<Option<Directive<'a>>, (usize, String)> {
     let mut words: Vec<&str> = prefixes.iter().map(String::as_str).chain(COMMENTS).collect();
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     let mut start = 0;
@@ -151,8 +148,8 @@ fn find_directive<'a>(
     Ok(None)
 }
 
-/// What follows a prefix: kind, count, whether the pattern is literal, and the rest of the line; `None` if this is no
-/// directive at all.
+/// What follows a prefix: kind, count, whether the pattern is literal, and the rest of the line; `None` if
+/// this is no directive at all.
 fn parse_suffix<'a>(after: &'a str, prefix: &str) -> Result<Option<(Kind, usize, bool, &'a str)>, String> {
     let length = after.find(|char| !is_word(char)).unwrap_or(after.len());
     let (suffix, rest) = after.split_at(length);
@@ -235,7 +232,8 @@ fn translate(regex: &str) -> Result<String, String> {
     posix::translate(regex).map_err(|error| format!("invalid regex: {error}"))
 }
 
-/// LLVM's FileCheck turns the use of a variable that its own line defines to a back-reference, of which there are nine.
+/// LLVM's FileCheck turns the use of a variable that its own line defines to a back-reference, of which there
+/// are nine.
 fn check_back_references(pieces: &[Piece]) -> Result<(), String> {
     let mut groups = 0;
     let mut defined: Vec<(&str, usize)> = Vec::new();
@@ -290,7 +288,9 @@ fn parse_variable(text: &str) -> Result<Piece, String> {
         && !plain.is_empty()
         && plain.chars().all(|char| char.is_ascii_alphanumeric() || char == '_');
     if !valid {
-        return Err(format!("`{name}` is not a name for a variable; `[[` as text is written `{{{{\\[\\[}}}}`"));
+        return Err(format!(
+            "`{name}` is not a name for a variable; `[[` as text is written `{{{{\\[\\[}}}}`"
+        ));
     }
     let name = name.to_string();
     match regex {

@@ -1,10 +1,11 @@
 //! One pattern and where it matches.
 //!
-//! FileCheck wants the leftmost match, of those the longest, and of those the one that gives the earlier parts of the
-//! pattern the most text (the rule of POSIX). So a match is found in three steps: a regex for the whole pattern gives its
-//! start, an automaton that goes on after the first match gives its possible ends, and, where variables must be bound, the
-//! pieces are laid out in between, the longest first. A variable that is used on the line that defines it is, to the
-//! first two steps, any text that its definition matches; only the layout compares the two.
+//! FileCheck wants the leftmost match, of those the longest, and of those the one that gives the earlier
+//! parts of the pattern the most text (the rule of POSIX). So a match is found in three steps: a regex for
+//! the whole pattern gives its start, an automaton that goes on after the first match gives its possible
+//! ends, and, where variables must be bound, the pieces are laid out in between, the longest first. A
+//! variable that is used on the line that defines it is, to the first two steps, any text that its definition
+//! matches; only the layout compares the two.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -59,6 +60,8 @@ pub(super) type Variables = BTreeMap<String, String>;
 #[derive(Debug)]
 pub(super) enum Error {
     Undefined(String),
+    /// Every variable is empty and there is nothing else: this would match anywhere.
+    Empty,
     /// The regex is beyond a limit of the regex engine.
     Engine(String),
 }
@@ -73,7 +76,8 @@ impl Pattern {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Define { .. } | Piece::Use(_)))
     }
 
-    /// The first match within `text`, which begins and ends a line for `^` and `$`; binds the variables it defines.
+    /// The first match within `text`, which begins and ends a line for `^` and `$`; binds the variables it
+    /// defines.
     pub(super) fn find(&self, text: &str, variables: &mut Variables) -> Result<Option<Range<usize>>, Error> {
         match (self.kind, self.pieces.as_slice()) {
             (Kind::End, _) => Ok(Some(text.len()..text.len())),
@@ -107,7 +111,10 @@ struct Search<'a> {
 enum Part<'a> {
     Text(String),
     Regex(Automaton),
-    Define { name: &'a str, regex: Automaton },
+    Define {
+        name: &'a str,
+        regex: Automaton,
+    },
     /// What the same match has bound.
     BackReference(&'a str),
 }
@@ -134,6 +141,9 @@ impl<'a> Search<'a> {
             source.push_str(&format!("(?:{regex})"));
             parts.push(part);
         }
+        if parts.iter().all(|part| matches!(part, Part::Text(text) if text.is_empty())) {
+            return Err(Error::Empty);
+        }
         let start = meta::Builder::new()
             .syntax(syntax_config())
             .build(&source)
@@ -145,18 +155,17 @@ impl<'a> Search<'a> {
     fn find(&self, text: &str, variables: &mut Variables) -> Result<Option<Range<usize>>, Error> {
         let binds = self.parts.iter().any(|part| matches!(part, Part::Define { .. }));
         let mut cache = self.whole.0.create_cache();
+        let mut layout = Layout::new(self);
         let mut from = 0;
         while let Some(found) = self.start.find(Input::new(text).range(from..)) {
-            let ends = self.whole.ends(&mut cache, text, found.start())?;
-            for end in ends.into_iter().rev() {
-                let range = found.start()..end;
+            for end in self.whole.ends(&mut cache, text, found.start())?.into_iter().rev() {
                 if !binds {
-                    return Ok(Some(range));
+                    return Ok(Some(found.start()..end));
                 }
-                let mut layout = Layout::new(self, &text[..end]);
-                if layout.place(0, range.start)? {
-                    variables.extend(layout.bound.into_iter().map(|(name, value)| (name.to_string(), value.to_string())));
-                    return Ok(Some(range));
+                if let Some(bound) = layout.find(&text[..end], found.start())? {
+                    variables
+                        .extend(bound.into_iter().map(|(name, value)| (name.to_string(), value.to_string())));
+                    return Ok(Some(found.start()..end));
                 }
             }
             let step = text[found.start()..].chars().next().map_or(1, char::len_utf8);
@@ -169,62 +178,85 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The search for a place of each part, so that together they reach from a start to the end of `text`.
+/// The search for a place of each part, so that together they reach from a start to the end of a text.
 struct Layout<'a> {
     search: &'a Search<'a>,
-    text: &'a str,
     caches: Vec<Option<Cache>>,
-    bound: Vec<(&'a str, &'a str)>,
+    /// How many bytes were read so far.
+    work: usize,
+}
+
+/// Variables and their values.
+type Bound<'a, 't> = Vec<(&'a str, &'t str)>;
+
+/// One such search.
+struct Attempt<'a, 't> {
+    text: &'t str,
+    bound: Bound<'a, 't>,
     /// Parts and places from which the end is known to be out of reach.
     dead: BTreeSet<(usize, usize)>,
 }
 
 impl<'a> Layout<'a> {
-    fn new(search: &'a Search<'a>, text: &'a str) -> Self {
+    /// A search that reads more than this gives up: back-references can make it take forever.
+    const MOST_WORK: usize = 1 << 25;
+
+    fn new(search: &'a Search<'a>) -> Self {
         let cache = |part: &Part<'_>| match part {
             Part::Regex(regex) | Part::Define { regex, .. } => Some(regex.0.create_cache()),
             Part::Text(_) | Part::BackReference(_) => None,
         };
-        let caches = search.parts.iter().map(cache).collect();
-        Self { search, text, caches, bound: Vec::new(), dead: BTreeSet::new() }
+        Self { search, caches: search.parts.iter().map(cache).collect(), work: 0 }
+    }
+
+    /// The variables of a layout from `start` to the end of `text`.
+    fn find<'t>(&mut self, text: &'t str, start: usize) -> Result<Option<Bound<'a, 't>>, Error> {
+        let mut attempt = Attempt { text, bound: Vec::new(), dead: BTreeSet::new() };
+        Ok(self.place(&mut attempt, 0, start)?.then_some(attempt.bound))
     }
 
     /// Places the parts from number `index` on, beginning at `at`.
-    fn place(&mut self, index: usize, at: usize) -> Result<bool, Error> {
-        let search = self.search;
-        let Some(part) = search.parts.get(index) else {
-            return Ok(at == self.text.len());
+    fn place(&mut self, attempt: &mut Attempt<'a, '_>, index: usize, at: usize) -> Result<bool, Error> {
+        let Some(part) = self.search.parts.get(index) else {
+            return Ok(at == attempt.text.len());
         };
-        if self.dead.contains(&(index, at)) {
+        if attempt.dead.contains(&(index, at)) {
             return Ok(false);
         }
+        let text = attempt.text;
+        let end_of = |value: &str| {
+            if text[at..].starts_with(value) { vec![at + value.len()] } else { Vec::new() }
+        };
         let ends = match (part, &mut self.caches[index]) {
-            (Part::Regex(regex) | Part::Define { regex, .. }, Some(cache)) => regex.ends(cache, self.text, at)?,
-            (Part::Text(value), _) => self.end_of(value, at),
-            (Part::BackReference(name), _) => {
-                let value = self.bound.iter().rfind(|(bound, _)| bound == name).map(|(_, value)| *value);
-                value.map_or(Vec::new(), |value| self.end_of(value, at))
-            }
+            (Part::Regex(regex) | Part::Define { regex, .. }, Some(cache)) => regex.ends(cache, text, at)?,
+            (Part::Text(value), _) => end_of(value),
+            (Part::BackReference(name), _) => attempt
+                .bound
+                .iter()
+                .rfind(|(bound, _)| bound == name)
+                .map_or(Vec::new(), |(_, value)| end_of(value)),
             (Part::Regex(_) | Part::Define { .. }, None) => Vec::new(),
         };
-        let depth = self.bound.len();
+        self.work += 1 + ends.last().map_or(0, |last| last - at);
+        if self.work > Self::MOST_WORK {
+            return Err(Error::Engine(
+                "there are too many ways to match it; use narrower regexes".to_string(),
+            ));
+        }
+        let depth = attempt.bound.len();
         for end in ends.into_iter().rev() {
             if let Part::Define { name, .. } = part {
-                self.bound.push((name, &self.text[at..end]));
+                attempt.bound.push((name, &text[at..end]));
             }
-            if self.place(index + 1, end)? {
+            if self.place(attempt, index + 1, end)? {
                 return Ok(true);
             }
-            self.bound.truncate(depth);
+            attempt.bound.truncate(depth);
         }
-        if !search.refers_back {
-            self.dead.insert((index, at));
+        if !self.search.refers_back {
+            attempt.dead.insert((index, at));
         }
         Ok(false)
-    }
-
-    fn end_of(&self, value: &str, at: usize) -> Vec<usize> {
-        if self.text[at..].starts_with(value) { vec![at + value.len()] } else { Vec::new() }
     }
 }
 
@@ -277,7 +309,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Pattern, Piece, Variables};
+    use super::{Error, Kind, Pattern, Piece, Variables};
 
     fn define(name: &str, regex: &str) -> Piece {
         Piece::Define { name: name.to_string(), regex: regex.to_string() }
@@ -298,7 +330,8 @@ mod tests {
 
     #[test]
     fn earlier_variables_take_the_most() {
-        let (range, variables) = find(vec![define("X", "a|ab"), define("Y", "c|bcd|bc")], "abcd").expect("match");
+        let (range, variables) =
+            find(vec![define("X", "a|ab"), define("Y", "c|bcd|bc")], "abcd").expect("match");
         assert_eq!(range, 0..4);
         assert_eq!((variables["X"].as_str(), variables["Y"].as_str()), ("a", "bcd"));
         let (_, variables) = find(vec![define("X", "a*"), define("Y", "a*b?")], "aaab").expect("match");
@@ -306,8 +339,24 @@ mod tests {
     }
 
     #[test]
+    fn a_search_without_end_is_given_up() {
+        let any = || Piece::Regex(".*".to_string());
+        let pieces = vec![
+            define("X", ".*"),
+            any(),
+            any(),
+            Piece::Use("X".to_string()),
+            Piece::Literal("b".to_string()),
+        ];
+        let pattern = Pattern { kind: Kind::Plain, pieces, ..Pattern::end(1) };
+        let result = pattern.find(&format!("{}b", "a".repeat(4000)), &mut Variables::new());
+        assert!(matches!(result, Err(Error::Engine(_))), "{result:?}");
+    }
+
+    #[test]
     fn a_back_reference_makes_the_search_go_on() {
-        let pieces = vec![define("X", "[a-z]+"), Piece::Literal("=".to_string()), Piece::Use("X".to_string())];
+        let pieces =
+            vec![define("X", "[a-z]+"), Piece::Literal("=".to_string()), Piece::Use("X".to_string())];
         let (range, variables) = find(pieces, "ab=cd xy=y=z").expect("match");
         assert_eq!(range, 7..10);
         assert_eq!(variables["X"], "y");

@@ -1,7 +1,9 @@
-//! Translates POSIX extended regular expressions, in the dialect of LLVM's FileCheck, to the syntax of `regex-automata`.
+//! Translates POSIX extended regular expressions, in the dialect of LLVM's FileCheck, to the syntax of
+//! `regex-automata`.
 //!
-//! What would mean something else there is an error here, as it is in LLVM or more strictly: lazy repetition (`*?`), classes
-//! such as `\d` (which LLVM reads as the letter d), back-references by number. A negated set does not match a line end.
+//! What would mean something else there is an error here, as it is in LLVM or more strictly: lazy repetition
+//! (`*?`), classes such as `\d` (which LLVM reads as the letter d), back-references by number. A negated set
+//! does not match a line end.
 
 use std::str::Chars;
 
@@ -147,14 +149,16 @@ fn set_member(chars: &mut Chars<'_>) -> Result<char, String> {
 /// A class such as `[:alpha:]`, after its opening bracket.
 fn class(chars: &mut Chars<'_>, regex: &mut String) -> Result<(), String> {
     const NAMES: [&str; 12] = [
-        "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit",
+        "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
+        "xdigit",
     ];
     let text = chars.as_str();
     let found = NAMES.iter().find_map(|name| {
         let rest = text.strip_prefix(':')?.strip_prefix(name)?.strip_prefix(":]")?;
         Some((name, rest))
     });
-    let (name, rest) = found.ok_or("unknown class in a set; there are `[:alpha:]`, `[:digit:]` and the like")?;
+    let (name, rest) =
+        found.ok_or("unknown class in a set; there are `[:alpha:]`, `[:digit:]` and the like")?;
     regex.push_str(&format!("[:{name}:]"));
     *chars = rest.chars();
     Ok(())
@@ -190,8 +194,29 @@ mod tests {
     #[test]
     fn errors() {
         for source in [
-            "", "a|", "|a", "(|a)", "a*?", "a**", "*", "(*a)", "^*", "x{2", "x{3,2}", "x{256}", "x{1}+", "[a", "[b-a]",
-            "[a-c-e]", "[[:foo:]]", "[[.a.]]", "(", ")", "\\", r"\d", r"\1",
+            "",
+            "a|",
+            "|a",
+            "(|a)",
+            "a*?",
+            "a**",
+            "*",
+            "(*a)",
+            "^*",
+            "x{2",
+            "x{3,2}",
+            "x{256}",
+            "x{1}+",
+            "[a",
+            "[b-a]",
+            "[a-c-e]",
+            "[[:foo:]]",
+            "[[.a.]]",
+            "(",
+            ")",
+            "\\",
+            r"\d",
+            r"\1",
         ] {
             assert!(translate(source).is_err(), "{source}");
         }

@@ -62,7 +62,6 @@ fn show_input(report: &mut String, input: Source<'_>, text: &str, mismatch: &Mis
     let line_of = |at: usize| text[..at].matches('\n').count();
     let first = line_of(mismatch.region.start);
     let last = line_of(mismatch.region.end.max(1) - 1).max(first);
-    let lines: Vec<&str> = input.text.lines().collect();
     let (marked, what) = match &mismatch.found {
         Some(found) => (Some(line_of(found.start)), "the match is marked"),
         None => match closest_line(mismatch.pattern, &mismatch.variables, text, &mismatch.region) {
@@ -72,14 +71,21 @@ fn show_input(report: &mut String, input: Source<'_>, text: &str, mismatch: &Mis
     };
     let _ = writeln!(report, "  searched lines {} to {} of {}; {what}:", first + 1, last + 1, input.name);
     let middle = marked.unwrap_or(first);
-    for line in middle.saturating_sub(CONTEXT)..(middle + CONTEXT + 1).min(lines.len()) {
-        let mark = if marked == Some(line) { '>' } else { ' ' };
-        let _ = writeln!(report, "{mark}{:>4} | {}", line + 1, lines[line]);
+    let from = middle.saturating_sub(CONTEXT);
+    for (index, line) in input.text.lines().enumerate().skip(from).take(middle + CONTEXT + 1 - from) {
+        let mark = if marked == Some(index) { '>' } else { ' ' };
+        let _ = writeln!(report, "{mark}{:>4} | {line}", index + 1);
     }
 }
 
-/// Where the line begins that is nearest to the pattern, if at most half of the pattern's literal text is different.
-fn closest_line(pattern: &Pattern, variables: &Variables, text: &str, region: &Range<usize>) -> Option<usize> {
+/// Where the line begins that is nearest to the pattern, if at most half of the pattern's literal text is
+/// different.
+fn closest_line(
+    pattern: &Pattern,
+    variables: &Variables,
+    text: &str,
+    region: &Range<usize>,
+) -> Option<usize> {
     if matches!(pattern.kind, Kind::Empty | Kind::End) {
         return None;
     }
@@ -108,8 +114,8 @@ fn closest_line(pattern: &Pattern, variables: &Variables, text: &str, region: &R
     best.filter(|(distance, _)| distance * 2 <= literal_length).map(|(_, at)| at)
 }
 
-/// The least number of edits that make the pattern match somewhere in the line (Sellers' algorithm); `None` is a gap that
-/// takes any text for free. Only the beginning of very long lines is looked at.
+/// The least number of edits that make the pattern match somewhere in the line (Sellers' algorithm); `None`
+/// is a gap that takes any text for free. Only the beginning of very long lines is looked at.
 fn distance(pattern: &[Option<char>], line: &str) -> usize {
     const LONGEST: usize = 1000;
     let line: Vec<char> = line.chars().take(LONGEST).collect();

@@ -61,13 +61,16 @@ fn exact(call: Call<'_>) -> Result<Outcome, String> {
     let text = String::from_utf8(read(call.directory, name)?).map_err(|error| format!("{name}: {error}"))?;
     let output = String::from_utf8(call.stdin).map_err(|error| format!("the output: {error}"))?;
     if output.contains('\r') || !(output.is_empty() || output.ends_with('\n')) {
-        return Err("the output has carriage returns or no final line end, which comments cannot hold".to_string());
+        return Err(
+            "the output has carriage returns or no final line end, which comments cannot hold".to_string()
+        );
     }
     if *call.bless {
         *call.bless = false;
         let blessed = exact::write(&text, &output);
         if blessed != text {
-            fs::write(call.directory.join(name), blessed).map_err(|error| format!("cannot write {name}: {error}"))?;
+            fs::write(call.directory.join(name), blessed)
+                .map_err(|error| format!("cannot write {name}: {error}"))?;
         }
         return Ok(Outcome::default());
     }

@@ -21,9 +21,13 @@ pub(super) fn read(text: &str) -> Result<String, String> {
     let mut output = String::new();
     for (index, line) in text[section].lines().enumerate().skip(1) {
         let comment = line.strip_prefix("//").or_else(|| line.strip_prefix('#'));
-        let content = comment.and_then(|rest| if rest.is_empty() { Some(rest) } else { rest.strip_prefix(' ') });
+        let content =
+            comment.and_then(|rest| if rest.is_empty() { Some(rest) } else { rest.strip_prefix(' ') });
         let content = content.ok_or_else(|| {
-            format!("line {}: only comments, with a space before the text, can follow EXPECTED", first_line + index)
+            format!(
+                "line {}: only comments, with a space before the text, can follow EXPECTED",
+                first_line + index
+            )
         })?;
         output.push_str(content);
         output.push('\n');

@@ -1,4 +1,5 @@
-//! Runs the pipelines of a test file, stage after stage: the output of a stage is complete before the next one begins.
+//! Runs the pipelines of a test file, stage after stage: the output of a stage is complete before the next
+//! one begins.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -12,8 +13,10 @@ use crate::harness::Config;
 
 /// Runs all RUN lines of the file at `path`, which is relative to the root. Errors are reports for a person.
 pub(crate) fn run_file(config: &Config, path: &Path, test: &TestFile) -> Result<(), String> {
-    let root = std::path::absolute(&config.root).map_err(|error| format!("{}: {error}", config.root.display()))?;
-    let temporary = tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
+    let root =
+        std::path::absolute(&config.root).map_err(|error| format!("{}: {error}", config.root.display()))?;
+    let temporary =
+        tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
     let mut session = Session { config, root: &root, path, temporary: temporary.path(), bless: config.bless };
     test.runs.iter().try_for_each(|run| session.run_pipeline(run))
 }
@@ -67,7 +70,12 @@ impl Session<'_> {
     }
 
     /// Runs one command and stores its words, with substitutions made, in `words`.
-    fn run_command(&mut self, command: &Command, input: Vec<u8>, words: &mut Vec<String>) -> Result<Finished, String> {
+    fn run_command(
+        &mut self,
+        command: &Command,
+        input: Vec<u8>,
+        words: &mut Vec<String>,
+    ) -> Result<Finished, String> {
         *words = command.words.iter().map(|word| self.substitute(word)).collect::<Result<_, _>>()?;
         let input = match &command.stdin {
             None => input,
@@ -76,7 +84,9 @@ impl Session<'_> {
                 fs::read(self.root.join(&file)).map_err(|error| format!("cannot read {file}: {error}"))?
             }
         };
-        let Some((name, arguments)) = words.split_first() else { return Err("a command is missing".to_string()) };
+        let Some((name, arguments)) = words.split_first() else {
+            return Err("a command is missing".to_string());
+        };
         let mut finished = if let Some(program) = self.config.tools.get(name) {
             let join = command.stderr == Stderr::Joined;
             self.run_program(program, arguments, &input, join)
@@ -93,10 +103,17 @@ impl Session<'_> {
         Ok(finished)
     }
 
-    fn run_builtin(&mut self, name: &str, arguments: &[String], stdin: Vec<u8>, join: bool) -> Result<Finished, String> {
+    fn run_builtin(
+        &mut self,
+        name: &str,
+        arguments: &[String],
+        stdin: Vec<u8>,
+        join: bool,
+    ) -> Result<Finished, String> {
         let call = Call { arguments, directory: self.root, stdin, bless: &mut self.bless };
         let Some(outcome) = builtin::run(name, call) else {
-            let mut known: Vec<&str> = self.config.tools.keys().map(String::as_str).chain(builtin::NAMES).collect();
+            let mut known: Vec<&str> =
+                self.config.tools.keys().map(String::as_str).chain(builtin::NAMES).collect();
             known.sort_unstable();
             return Err(format!("unknown command `{name}`; there are {}", known.join(", ")));
         };
@@ -108,9 +125,15 @@ impl Session<'_> {
         Ok(Finished { status: Ok(i32::from(outcome.status)), stdout, stderr })
     }
 
-    /// Runs a program with files for its standard streams: no pipe can fill up, and a process that outlives the program
-    /// keeps nobody waiting.
-    fn run_program(&self, program: &Path, arguments: &[String], input: &[u8], join: bool) -> io::Result<Finished> {
+    /// Runs a program with files for its standard streams: no pipe can fill up, and a process that outlives
+    /// the program keeps nobody waiting.
+    fn run_program(
+        &self,
+        program: &Path,
+        arguments: &[String],
+        input: &[u8],
+        join: bool,
+    ) -> io::Result<Finished> {
         let mut stdin = tempfile::tempfile()?;
         stdin.write_all(input)?;
         stdin.rewind()?;

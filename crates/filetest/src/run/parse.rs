@@ -136,7 +136,9 @@ fn take_word(source: &str) -> Result<(String, &str), String> {
             '|' | '<' | '>' => return Ok((word, &source[at..])),
             _ if char.is_whitespace() => return Ok((word, &source[at..])),
             ';' | '&' | '$' | '`' => {
-                return Err(format!("there is no shell: `{char}` must be quoted, and is then just a character"));
+                return Err(format!(
+                    "there is no shell: `{char}` must be quoted, and is then just a character"
+                ));
             }
             '\'' | '"' => {
                 let unclosed = || format!("{char} is not closed");
@@ -226,8 +228,25 @@ mod tests {
     #[test]
     fn wrong_pipelines() {
         for source in [
-            "", "a |", "| a", "a | | b", "a >", "a > | b", "a > b > c", "a < b < c", "a 2>&1 > b", "a 2> b 2>&1", "a 'b",
-            "a \"b", "a; b", "a && b", "a $X", "a `b`", "not", "not --code=x a", "not --code=1",
+            "",
+            "a |",
+            "| a",
+            "a | | b",
+            "a >",
+            "a > | b",
+            "a > b > c",
+            "a < b < c",
+            "a 2>&1 > b",
+            "a 2> b 2>&1",
+            "a 'b",
+            "a \"b",
+            "a; b",
+            "a && b",
+            "a $X",
+            "a `b`",
+            "not",
+            "not --code=x a",
+            "not --code=1",
         ] {
             assert!(parse_pipeline(source).is_err(), "{source}");
         }

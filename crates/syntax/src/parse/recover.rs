@@ -1,0 +1,156 @@
+//! Going on after a statement that could not be read.
+//!
+//! Reading resumes at the next line that looks like the start of a statement and stands no deeper than the damaged
+//! one. Names that the skipped text would have defined are taken as defined, so that their uses are no mistakes.
+
+use tofu_ir::Trait;
+
+use super::Parser;
+
+impl<'s> Parser<'s> {
+    /// Moves past white space and comments.
+    pub(super) fn skip_blank(&mut self) {
+        let bytes = self.text.as_bytes();
+        loop {
+            match bytes.get(self.at) {
+                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                Some(b'/') if bytes.get(self.at + 1) == Some(&b'/') => {
+                    let rest = &bytes[self.at..];
+                    self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// The column (in bytes, from 0) at which the line of `at` has its first character.
+    pub(super) fn indent_of(&self, at: usize) -> usize {
+        let line = memchr::memrchr(b'\n', &self.text.as_bytes()[..at]).map_or(0, |newline| newline + 1);
+        indentation(&self.text[line..])
+    }
+
+    /// Moves to the next statement after the damaged one that starts at `start` and was read up to `failed`.
+    pub(super) fn recover(&mut self, start: usize, failed: usize) {
+        let own_indent = self.indent_of(start);
+        let mut depth = Depth::default();
+        depth.scan(&self.text[start..failed.max(start)]);
+        let mut at = failed.max(start);
+        loop {
+            let line_end = memchr::memchr(b'\n', &self.text.as_bytes()[at..]).map(|newline| at + newline + 1);
+            let Some(next) = line_end else {
+                self.at = self.text.len();
+                break;
+            };
+            depth.scan(&self.text[at..next]);
+            at = next;
+            let line = &self.text[next..];
+            let indent = indentation(line);
+            let rest = &line[indent..];
+            if rest.starts_with('\n') || rest.starts_with('\r') || rest.starts_with("//") {
+                continue;
+            }
+            let closes_own = rest.starts_with('}') && indent == own_indent && depth.open > 0;
+            if closes_own || !self.starts_statement(rest) {
+                continue;
+            }
+            if depth.open == 0 || indent <= own_indent {
+                self.at = next;
+                break;
+            }
+        }
+        self.assume_definitions(start, self.at);
+    }
+
+    fn starts_statement(&self, rest: &str) -> bool {
+        match rest.as_bytes().first() {
+            Some(b'%') => assigned_names(rest).is_some(),
+            Some(b'^' | b'}' | b'"') => true,
+            Some(_) => {
+                let word = leading_word(rest);
+                word.contains('.') || self.module.registry().op(word).is_some()
+            }
+            None => false,
+        }
+    }
+
+    /// Takes what the lines between `start` and `end` seem to define as defined.
+    fn assume_definitions(&mut self, start: usize, end: usize) {
+        let text: &'s str = self.text;
+        let mut at = start;
+        for line in text[start..end].split_inclusive('\n') {
+            let indent = indentation(line);
+            for name in assigned_names(&line[indent..]).unwrap_or_default() {
+                let span = self.span(at + indent, at + line.trim_end().len().max(indent));
+                self.define_unreadable(name, span);
+            }
+            let symbols = line.match_indices('@').map(|(found, _)| leading_word(&line[found + 1..]));
+            for symbol in symbols {
+                let symbol = self.module.interner.name(symbol);
+                self.damage.symbols.insert(symbol);
+            }
+            at += line.len();
+        }
+    }
+
+    /// Whether the statement at the current place shows that an open region lacks its closing brace: it is an item,
+    /// and stands no deeper than the op whose region is open.
+    pub(super) fn item_in_region(&self, opener: usize) -> bool {
+        let word = leading_word(&self.text[self.at..]);
+        let is_item = self.module.registry().op(word).is_some_and(|def| def.has(Trait::TopLevel));
+        is_item && self.indent_of(self.at) <= self.indent_of(opener)
+    }
+}
+
+/// How many brackets are open, strings and comments aside.
+#[derive(Default)]
+struct Depth {
+    open: usize,
+}
+
+impl Depth {
+    fn scan(&mut self, text: &str) {
+        for line in text.split_inclusive('\n') {
+            let mut in_string = false;
+            let bytes = line.as_bytes();
+            let mut at = 0;
+            while at < bytes.len() {
+                match bytes[at] {
+                    b'\\' if in_string => at += 1,
+                    b'"' => in_string = !in_string,
+                    _ if in_string => {}
+                    b'/' if bytes.get(at + 1) == Some(&b'/') => break,
+                    b'(' | b'[' | b'{' => self.open += 1,
+                    b')' | b']' | b'}' => self.open = self.open.saturating_sub(1),
+                    _ => {}
+                }
+                at += 1;
+            }
+        }
+    }
+}
+
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+/// The word at the start of `text`, dots included.
+pub(super) fn leading_word(text: &str) -> &str {
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
+    &text[..text.find(|c| !is_inner(c)).unwrap_or(text.len())]
+}
+
+/// The names before the `=` of `%a, %b = …`.
+fn assigned_names(text: &str) -> Option<Vec<&str>> {
+    let mut rest = text;
+    let mut names = Vec::new();
+    loop {
+        rest = rest.strip_prefix('%')?;
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '$' | '.' | '-'))?;
+        names.push(&rest[..end]);
+        rest = rest[end..].trim_start_matches([' ', '\t']);
+        if rest.starts_with('=') {
+            return Some(names);
+        }
+        rest = rest.strip_prefix(',')?.trim_start_matches([' ', '\t']);
+    }
+}

@@ -1,0 +1,78 @@
+//! Result types that the text leaves out.
+//!
+//! An op's result types follow once its operands' types are known. Ops are taken in the order of the text; an op whose
+//! operands come later waits for them. What never gets a type has been reported already, directly or through the
+//! value it depends on.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashSet;
+use tofu_diagnostics::{Diagnostic, codes};
+use tofu_ir::{OpId, TypeData};
+
+use super::Parser;
+
+impl Parser<'_> {
+    pub(super) fn resolve_types(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        let mut open: FxHashSet<OpId> = pending.iter().copied().collect();
+        let mut queue: VecDeque<OpId> = pending.into();
+        while let Some(op) = queue.pop_front() {
+            if !open.contains(&op) || self.waits(op) {
+                continue;
+            }
+            open.remove(&op);
+            self.resolve(op);
+            // Whoever waited for this op came earlier in the text.
+            for result in self.module.results(op) {
+                queue.extend(
+                    self.module.uses(result).map(|(user, _)| user).filter(|user| open.contains(user)),
+                );
+            }
+        }
+        let mut cyclic: Vec<OpId> = open.into_iter().filter(|&op| !self.damaged_input(op)).collect();
+        cyclic.sort_unstable();
+        // Ops that wait for one another: the first of them is where the text can say more.
+        if let Some(&op) = cyclic.first() {
+            let message = "the result types depend on each other and must be written";
+            self.report(self.module.error(op, &codes::CANNOT_INFER_TYPE, message));
+        }
+    }
+
+    fn waits(&self, op: OpId) -> bool {
+        self.module.operands(op).any(|operand| matches!(self.module.value_type(operand), TypeData::Error))
+    }
+
+    /// Whether an operand has no type for a reason that was reported.
+    fn damaged_input(&self, op: OpId) -> bool {
+        let module = &self.module;
+        module.operands(op).any(|operand| {
+            matches!(module.value_type(operand), TypeData::Error)
+                && module.defining_op(operand).is_none_or(|def| self.damage.ops.contains(&def))
+        }) || self.damage.ops.contains(&op)
+    }
+
+    fn resolve(&mut self, op: OpId) {
+        let named = self.module.result_count(op);
+        match self.module.infer_types(op) {
+            Ok(types) if named == 0 => self.module.append_results(op, &types),
+            Ok(types) if types.len() == named => {
+                for (index, ty) in types.into_iter().enumerate() {
+                    let result = self.module.result(op, index);
+                    self.module.set_type(result, ty);
+                }
+            }
+            Ok(types) => {
+                let name = self.module.def(op).written_name();
+                let message = format!("`{name}` gives {} results, but {named} are named", types.len());
+                let span = self.module.value_span(self.module.result(op, 0)).or(self.module.span(op));
+                self.report(Diagnostic::error(&codes::WRONG_RESULT_COUNT, span, message));
+                self.damage.ops.insert(op);
+            }
+            Err(found) => {
+                found.into_iter().for_each(|diagnostic| self.report(diagnostic));
+                self.damage.ops.insert(op);
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! A small dialect that uses every shape of op, for tests.
+
+use std::sync::Arc;
+
+use tofu_diagnostics::{Diagnostic, Format, Renderer, SourceMap};
+use tofu_ir::*;
+use tofu_syntax::{Parsed, parse};
+
+pub(crate) static ADD: OpDef = op("test.add")
+    .operands(&[tensor("a"), tensor("b")])
+    .results(&[tensor("sum")])
+    .traits(&[Trait::Pure, Trait::Commutative])
+    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]));
+
+pub(crate) static CONSTANT: OpDef = op("test.constant")
+    .results(&[tensor("value")])
+    .attributes(&[required("value", DENSE), optional("note", ANY_ATTR)])
+    .traits(&[Trait::Pure, Trait::Constant])
+    .syntax(Syntax::Value);
+
+pub(crate) static ANY: OpDef =
+    op("test.any").operands(&[any("inputs").variadic()]).results(&[any("outputs").variadic()]).attributes(&[
+        optional("a", ANY_ATTR),
+        optional("b", ANY_ATTR),
+        optional("c", ANY_ATTR),
+        optional("a strange name", ANY_ATTR),
+    ]);
+
+pub(crate) static REGION: OpDef = op("test.region")
+    .operands(&[any("inputs").variadic()])
+    .results(&[any("outputs").variadic()])
+    .attributes(&[optional("a", ANY_ATTR)])
+    .regions(&[region("body").blocks(BlockCount::Any)]);
+
+pub(crate) static TWO_REGIONS: OpDef = op("test.two_regions")
+    .operands(&[any("inputs").variadic()])
+    .results(&[any("outputs").variadic()])
+    .regions(&[region("first").blocks(BlockCount::Any), region("second").blocks(BlockCount::Any)]);
+
+pub(crate) static END: OpDef =
+    op("test.end").operands(&[any("values").variadic()]).traits(&[Trait::Terminator, Trait::Pure]);
+
+pub(crate) static CALL: OpDef = op("test.call")
+    .operands(&[any("arguments").variadic()])
+    .results(&[any("results").variadic()])
+    .attributes(&[required("callee", SYMBOL), optional("a", ANY_ATTR)])
+    .syntax(Syntax::Symbol("callee"));
+
+pub(crate) static FUNC: OpDef = op("test.func")
+    .keyword("func")
+    .attributes(&[
+        required(SYMBOL_NAME, SYMBOL_DEFINITION),
+        required(FUNCTION_TYPE, FUNCTION),
+        optional(ARGUMENT_ATTRIBUTES, ARRAY),
+        optional(RESULT_ATTRIBUTES, ARRAY),
+        optional("a", ANY_ATTR),
+    ])
+    .regions(&[region("body").blocks(BlockCount::Any)])
+    .syntax(Syntax::Function)
+    .traits(&[Trait::Isolated, Trait::Symbol, Trait::TopLevel]);
+
+pub(crate) static HOST: ParametricDef = ParametricDef::new("test.host").text(
+    |reader| {
+        let ty = reader.ty()?;
+        Ok(reader.module().interner.attr(AttrData::Type(ty)))
+    },
+    |module, params, writer| {
+        if let AttrData::Type(ty) = module.attr_data(params) {
+            writer.ty(*ty);
+        }
+    },
+);
+
+pub(crate) static LIST: ParametricDef = ParametricDef::new("test.list").verify(|module, params| {
+    let too_long = matches!(module.attr_data(params), AttrData::Ints(items) if items.len() > 8);
+    if too_long { Err("a test list has at most 8 items".to_owned()) } else { Ok(()) }
+});
+
+pub(crate) static DIALECT: Dialect = Dialect {
+    name: "test",
+    summary: "For tests.",
+    ops: &[&ADD, &ANY, &CALL, &CONSTANT, &END, &FUNC, &REGION, &TWO_REGIONS],
+    types: &[&HOST],
+    attributes: &[&LIST],
+    constant: None,
+};
+
+pub(crate) fn registry() -> Arc<Registry> {
+    Arc::new(Registry::new(&[&DIALECT]).unwrap())
+}
+
+pub(crate) fn parse_text(text: &str) -> (SourceMap, Parsed) {
+    let mut sources = SourceMap::new();
+    let file = sources.add("test.tir", text).unwrap();
+    let parsed = parse(&sources, file, registry());
+    (sources, parsed)
+}
+
+/// All diagnostics, a line each.
+pub(crate) fn short(sources: &SourceMap, diagnostics: &[Diagnostic]) -> String {
+    let renderer = Renderer { format: Format::Short, color: false, width: 80 };
+    diagnostics.iter().map(|diagnostic| renderer.render(sources, diagnostic)).collect()
+}
+
+/// The module of a text without mistakes.
+pub(crate) fn module(text: &str) -> Module {
+    let (sources, parsed) = parse_text(text);
+    assert!(parsed.is_ok(), "{}\n{text}", short(&sources, &parsed.diagnostics));
+    parsed.module
+}

@@ -1,0 +1,4 @@
+//! Tests of the text: what it means, that it round-trips, and that nothing breaks its parser.
+
+mod dialect;
+mod text;

@@ -1,0 +1,210 @@
+//! `call`.
+//!
+//! Symbolic extents belong to one function, so a call gives those of its callee a meaning: where the callee takes
+//! `{n}`, the argument's extent stands for `{n}` in the results.
+
+use smallvec::SmallVec;
+use tofu_diagnostics::{Diagnostic, codes};
+use tofu_ir::{
+    Builder, Dim, Module, Name, OpDef, OpId, SYMBOL, Syntax, TensorType, Type, TypeData, ValueId, any, op,
+    required,
+};
+
+use crate::{FUNC, count, signature};
+
+/// The attribute that says which function is called.
+pub const CALLEE: &str = "callee";
+
+/// `%y = call @f(%x)`: the results of a function.
+pub static CALL: OpDef = op("func.call")
+    .keyword("call")
+    .summary("Calls a function.")
+    .example(
+        "func @callee(%x: tensor<4x8xf32>) -> tensor<4x8xf32>\n\
+         func @caller(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {\n  %y = call @callee(%x)\n  return %y\n}",
+    )
+    .operands(&[any("arguments").variadic()])
+    .results(&[any("results").variadic()])
+    .attributes(&[required(CALLEE, SYMBOL)])
+    .syntax(Syntax::Symbol(CALLEE))
+    .infer_types(infer_call);
+
+/// The function that a [`CALL`] calls.
+pub fn callee(module: &Module, call: OpId) -> Option<OpId> {
+    module.symbol_target(call, CALLEE).filter(|&target| module.is(target, &FUNC))
+}
+
+/// Adds a call of a function of the program.
+///
+/// # Errors
+/// When there is no such function, or it takes other arguments.
+pub fn build_call(
+    builder: &mut Builder<'_>,
+    callee: &str,
+    arguments: impl IntoIterator<Item = ValueId>,
+) -> Result<OpId, Diagnostic> {
+    let callee = builder.module.interner.symbol(callee);
+    // A symbol means something only to an op that stands in the program, so the results are added last.
+    let call = builder.op(&CALL).operands(arguments).attr(CALLEE, callee).build();
+    match builder.module.infer_types(call) {
+        Ok(types) => builder.module.append_results(call, &types),
+        Err(mut found) => {
+            builder.module.erase(call);
+            return Err(found.swap_remove(0));
+        }
+    }
+    Ok(call)
+}
+
+fn infer_call(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
+    let name =
+        module.attr(op, CALLEE).map_or(String::new(), |callee| module.display_attr(callee).to_string());
+    let target = module.symbol_target(op, CALLEE).ok_or_else(|| {
+        let message = format!("there is no `{name}`");
+        Diagnostic::error(&codes::UNDEFINED_SYMBOL, module.attr_span(op, CALLEE), message)
+    })?;
+    let declared = module.span(target);
+    let Some(signature) = signature(module, target).filter(|_| module.is(target, &FUNC)) else {
+        let message = format!("`{name}` is no function");
+        return Err(Diagnostic::error(&codes::WRONG_SIGNATURE, module.attr_span(op, CALLEE), message)
+            .secondary(declared, "it is defined here"));
+    };
+    let (given, wanted) = (module.operand_count(op), signature.inputs.len());
+    if given != wanted {
+        let message = format!("`{name}` takes {}, but is given {given}", count(wanted, "argument"));
+        return Err(module
+            .error(op, &codes::WRONG_SIGNATURE, message)
+            .secondary(declared, "the function is declared here"));
+    }
+    let mut extents = Extents::new();
+    for (index, (argument, &input)) in module.operands(op).zip(&signature.inputs).enumerate() {
+        let ty = module.ty(argument);
+        if !accepts(module, input, ty, &mut extents) {
+            let message = format!(
+                "`{name}` takes a `{}` as argument {index}, but is given a `{}`",
+                module.type_text(input),
+                module.type_text(ty)
+            );
+            return Err(Diagnostic::error(&codes::WRONG_SIGNATURE, module.operand_span(op, index), message)
+                .secondary(declared, "the function is declared here"));
+        }
+    }
+    Ok(signature.results.iter().map(|&result| instantiate(module, result, &extents)).collect())
+}
+
+/// What the callee's symbolic extents are in this call.
+type Extents = SmallVec<[(Name, Dim); 4]>;
+
+/// Whether a parameter takes an argument. A known extent takes only itself, `?` takes any, and a symbol takes any but
+/// two different known ones in one call.
+fn accepts(module: &Module, parameter: Type, argument: Type, extents: &mut Extents) -> bool {
+    let (TypeData::Tensor(parameter), TypeData::Tensor(argument)) =
+        (module.type_data(parameter), module.type_data(argument))
+    else {
+        return parameter == argument;
+    };
+    parameter.element == argument.element
+        && parameter.rank() == argument.rank()
+        && parameter.dims.iter().zip(&argument.dims).all(|(&parameter, &argument)| match parameter {
+            Dim::Static(_) => parameter == argument,
+            Dim::Unknown => true,
+            Dim::Symbol(name) => bind(extents, name, argument),
+        })
+}
+
+fn bind(extents: &mut Extents, name: Name, argument: Dim) -> bool {
+    let Some((_, known)) = extents.iter_mut().find(|(bound, _)| *bound == name) else {
+        extents.push((name, argument));
+        return true;
+    };
+    let fits = known.may_equal(argument);
+    if matches!((*known, argument), (Dim::Unknown, _) | (Dim::Symbol(_), Dim::Static(_))) {
+        *known = argument;
+    }
+    fits
+}
+
+fn instantiate(module: &Module, result: Type, extents: &Extents) -> TypeData {
+    let TypeData::Tensor(tensor) = module.type_data(result) else { return module.type_data(result).clone() };
+    let extent = |dim: &Dim| match *dim {
+        Dim::Symbol(name) => {
+            extents.iter().find(|(bound, _)| *bound == name).map_or(Dim::Unknown, |bound| bound.1)
+        }
+        other => other,
+    };
+    TypeData::Tensor(TensorType { dims: tensor.dims.iter().map(extent).collect(), element: tensor.element })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tofu_ir::{ElementType, Registry, verify};
+
+    use super::*;
+    use crate::{build_function, build_return};
+
+    fn tensor(module: &mut Module, dims: &[Dim]) -> Type {
+        module.interner.ty(TensorType { dims: dims.into(), element: ElementType::F32 })
+    }
+
+    /// Calls `f(inputs) -> results` with `arguments`; the type of the first result.
+    fn call(inputs: &[&[&str]], results: &[&[&str]], arguments: &[&[&str]]) -> Result<String, String> {
+        let mut module = Module::new(Arc::new(Registry::new(&[&crate::DIALECT]).unwrap()));
+        let mut types = |types: &[&[&str]]| -> Vec<Type> {
+            let dim = |module: &mut Module, text: &str| match text {
+                "?" => Dim::Unknown,
+                _ => text.parse().map_or_else(|_| Dim::Symbol(module.interner.name(text)), Dim::Static),
+            };
+            let dims = |dims: &&[&str]| {
+                let dims: Vec<Dim> = dims.iter().map(|text| dim(&mut module, text)).collect();
+                tensor(&mut module, &dims)
+            };
+            types.iter().map(dims).collect()
+        };
+        let (inputs, results, arguments) = (types(inputs), types(results), types(arguments));
+        let (callee, entry) = build_function(&mut module, "f", &inputs, &results);
+        let body = module.region_of(entry).unwrap();
+        assert_eq!(module.op_of(body), callee);
+        let (_, entry) = build_function(&mut module, "g", &arguments, &[]);
+        let arguments = module.arguments(entry).to_vec();
+        let made = build_call(&mut Builder::at_end(&mut module, entry), "f", arguments);
+        let op = made.map_err(|diagnostic| format!("{}: {}", diagnostic.code.id, diagnostic.message))?;
+        assert_eq!(crate::callee(&module, op), Some(callee));
+        build_return(&mut Builder::at_end(&mut module, entry), []);
+        Ok(module.type_text(module.ty(module.result(op, 0))))
+    }
+
+    #[test]
+    fn results_are_those_of_the_callee() {
+        assert_eq!(call(&[&["4"]], &[&["8"]], &[&["4"]]), Ok("tensor<8xf32>".into()));
+        assert_eq!(call(&[&["?"]], &[&["?"]], &[&["4"]]), Ok("tensor<?xf32>".into()));
+    }
+
+    #[test]
+    fn symbolic_extents_stand_for_the_arguments() {
+        assert_eq!(call(&[&["n", "2"]], &[&["n"]], &[&["4", "2"]]), Ok("tensor<4xf32>".into()));
+        assert_eq!(call(&[&["n"]], &[&["n", "m"]], &[&["batch"]]), Ok("tensor<{batch}x?xf32>".into()));
+        assert_eq!(call(&[&["n"], &["n"]], &[&["n"]], &[&["?"], &["4"]]), Ok("tensor<4xf32>".into()));
+        let error = "T0226: `@f` takes a `tensor<{n}xf32>` as argument 1, but is given a `tensor<5xf32>`";
+        assert_eq!(call(&[&["n"], &["n"]], &[&["n"]], &[&["4"], &["5"]]), Err(error.into()));
+    }
+
+    #[test]
+    fn arguments_fit() {
+        let error = "T0226: `@f` takes a `tensor<4xf32>` as argument 0, but is given a `tensor<?xf32>`";
+        assert_eq!(call(&[&["4"]], &[&["4"]], &[&["?"]]), Err(error.into()));
+        let error = "T0226: `@f` takes one argument, but is given 0";
+        assert_eq!(call(&[&["4"]], &[&["4"]], &[]), Err(error.into()));
+    }
+
+    #[test]
+    fn callees_are_functions_that_exist() {
+        let mut module = Module::new(Arc::new(Registry::new(&[&crate::DIALECT]).unwrap()));
+        let (_, entry) = build_function(&mut module, "g", &[], &[]);
+        let error = build_call(&mut Builder::at_end(&mut module, entry), "f", []).unwrap_err();
+        assert_eq!((error.code.id, error.message.as_str()), ("T0209", "there is no `@f`"));
+        build_return(&mut Builder::at_end(&mut module, entry), []);
+        assert!(verify(&module).is_empty());
+    }
+}

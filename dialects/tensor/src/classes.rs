@@ -1,0 +1,29 @@
+//! What tensors an op takes, by their elements.
+
+use tofu_ir::{ElementKind, ElementType, TypeClass, TypeData};
+
+const fn class(name: &'static str, contains: fn(&TypeData) -> bool) -> TypeClass {
+    TypeClass { name, contains }
+}
+
+pub(crate) const FLOATS: TypeClass = class("a tensor of floats", |ty| elements(ty, ElementType::is_float));
+
+pub(crate) const FLOATS_OR_COMPLEX: TypeClass =
+    class("a tensor of floats or complex numbers", |ty| elements(ty, |e| e.is_float() || e.is_complex()));
+
+pub(crate) const INTEGERS: TypeClass =
+    class("a tensor of integers or booleans", |ty| elements(ty, ElementType::is_integer));
+
+pub(crate) const NUMBERS: TypeClass =
+    class("a tensor of numbers", |ty| elements(ty, |e| e.kind() != ElementKind::Bool));
+
+pub(crate) const SIGNED_NUMBERS: TypeClass = class("a tensor of signed numbers", |ty| {
+    elements(ty, |e| !matches!(e.kind(), ElementKind::Bool | ElementKind::Unsigned))
+});
+
+pub(crate) const BOOLEANS: TypeClass =
+    class("a tensor of booleans", |ty| elements(ty, |e| e.kind() == ElementKind::Bool));
+
+fn elements(ty: &TypeData, belongs: fn(ElementType) -> bool) -> bool {
+    matches!(ty, TypeData::Tensor(tensor) if belongs(tensor.element))
+}
