@@ -308,10 +308,9 @@ pub fn write_word(out: &mut String, text: &str) {
 }
 
 fn is_word(text: &str) -> bool {
-    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && text.chars().all(inner)
-        && !text.ends_with('.')
+        && text.split('.').all(|part| !part.is_empty() && part.bytes().all(is_inner))
 }
 
 fn write_parameters(

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use tofu_ir::{Module, OpId};
 
+use crate::Changed;
+
 /// A fact about an op and what is in it. A pass gets one with [`PassContext::analysis`](crate::PassContext::analysis).
 pub trait Analysis: Any + Send + Sync {
     /// Computes it.
@@ -29,8 +31,10 @@ impl Analyses {
         })
     }
 
-    /// Forgets all but these.
-    pub(crate) fn keep_only(&mut self, preserved: &[TypeId]) {
-        self.known.retain(|analysis, _| preserved.contains(analysis));
+    /// After a change, forgets all but these.
+    pub(crate) fn update(&mut self, changed: Changed, preserved: &[TypeId]) {
+        if changed == Changed::Yes {
+            self.known.retain(|analysis, _| preserved.contains(analysis));
+        }
     }
 }

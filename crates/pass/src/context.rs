@@ -131,7 +131,14 @@ pub(crate) struct Notes {
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) counts: Vec<(&'static str, u64)>,
     pub(crate) preserved: Vec<TypeId>,
-    pub(crate) artifacts: Vec<(String, Vec<u8>)>,
+    pub(crate) artifacts: Vec<Artifact>,
+}
+
+/// Something made besides the program, to be written.
+pub(crate) struct Artifact {
+    pub(crate) pass: &'static str,
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl<'a> PassContext<'a> {
@@ -196,10 +203,10 @@ impl<'a> PassContext<'a> {
         })
     }
 
-    /// Makes an artifact. It is written when the pass is done, in the order of the program; if that fails, the pass
-    /// counts as failed.
+    /// Makes an artifact. It is written after the pass, those of functions in the order of the functions; if that
+    /// fails, so does the run.
     pub fn write(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) {
-        self.notes.artifacts.push((name.into(), bytes.into()));
+        self.notes.artifacts.push(Artifact { pass: self.pass, name: name.into(), bytes: bytes.into() });
     }
 
     /// Tells how far the pass is, from 0 to 1, and what it is doing.

@@ -17,7 +17,7 @@
 //! #     type Anchor = Func;
 //! #     fn run(&self, _cx: &mut PassContext<'_>) -> PassResult { Ok(Changed::No) }
 //! # }
-//! # struct Func;
+//! # pub struct Func;
 //! # impl Anchor for Func { const OP: &'static str = "func"; }
 //! let manager = PassManager::new().add(InferShapes).nest::<Func>(|f| f.add(Simplify { max_iterations: 4 }));
 //! assert_eq!(manager.to_string(), "module(infer-shapes,func(simplify{max-iterations=4}))");
@@ -60,8 +60,9 @@ impl Default for PassManager {
 }
 
 impl<A: Anchor> PassManager<A> {
-    /// Adds a pass at the end.
+    /// Adds a pass at the end. One that works on ops of another kind does not compile here.
     #[must_use]
+    #[expect(clippy::should_implement_trait, reason = "passes are not added up")]
     pub fn add<P: Pass<Anchor = A>>(mut self, pass: P) -> PassManager<A> {
         self.pipeline.items.push(Item::Pass(Arc::new(pass)));
         self
@@ -89,13 +90,13 @@ impl<A: Anchor> PartialEq for PassManager<A> {
 
 impl<A: Anchor> fmt::Display for PassManager<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.pipeline.fmt(f)
+        fmt::Display::fmt(&self.pipeline, f)
     }
 }
 
 impl<A: Anchor> fmt::Debug for PassManager<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.pipeline.fmt(f)
+        fmt::Display::fmt(&self.pipeline, f)
     }
 }
 

@@ -109,7 +109,6 @@ impl From<Diagnostic> for Failed {
 /// A pass whose type is forgotten.
 pub(crate) trait ErasedPass: Send + Sync {
     fn name(&self) -> &'static str;
-    fn anchor(&self) -> &'static str;
     fn run(&self, cx: &mut PassContext<'_>) -> PassResult;
     /// How a pipeline says it: its name, and in braces the options that are not as by default.
     fn text(&self) -> String;
@@ -120,10 +119,6 @@ pub(crate) trait ErasedPass: Send + Sync {
 impl<P: Pass> ErasedPass for P {
     fn name(&self) -> &'static str {
         P::NAME
-    }
-
-    fn anchor(&self) -> &'static str {
-        P::Anchor::OP
     }
 
     fn run(&self, cx: &mut PassContext<'_>) -> PassResult {

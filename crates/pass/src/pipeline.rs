@@ -168,7 +168,9 @@ impl<'t> Parser<'t> {
                 };
                 value = Some(self.rest()[..length].to_owned());
                 self.at += length;
-            } else if !self.rest().is_empty() && !self.rest().starts_with(|c: char| c.is_whitespace() || c == '}') {
+            } else if !self.rest().is_empty()
+                && !self.rest().starts_with(|c: char| c.is_whitespace() || c == '}')
+            {
                 return Err(self.expected("`=`, a blank or `}`"));
             }
             options.push(OptionText { name: name.to_owned(), value, span: self.span(start, self.at) });
@@ -355,9 +357,9 @@ mod tests {
 
     #[test]
     fn text_and_rust_make_the_same_pipeline() {
-        let built = PassManager::new()
-            .add(Count)
-            .nest::<Func>(|f| f.add(Tag { value: 3, name: "a b".to_owned(), ..Tag::default() }).add(Tag::default()));
+        let built = PassManager::new().add(Count).nest::<Func>(|f| {
+            f.add(Tag { value: 3, name: "a b".to_owned(), ..Tag::default() }).add(Tag::default())
+        });
         let text = r#"module(count-items,func(tag{value=3 name="a b"},tag))"#;
         assert_eq!(built.to_string(), text);
         assert_eq!(parse(text).unwrap(), built);
@@ -370,7 +372,10 @@ mod tests {
 
     #[test]
     fn registered_pipelines_expand() {
-        assert_eq!(parse("tag-twice{value=5}").unwrap().to_string(), "module(func(tag{value=5},tag{value=5}))");
+        assert_eq!(
+            parse("tag-twice{value=5}").unwrap().to_string(),
+            "module(func(tag{value=5},tag{value=5}))"
+        );
         rejects(
             "func(tag-twice)",
             "<pipeline>:1:6: error[T0305]: `tag-twice` is a pipeline over `module`, but stands under `func` \
@@ -418,12 +423,21 @@ mod tests {
 
     #[test]
     fn syntax_errors_point_at_the_place() {
-        rejects("module(func(tag)", "<pipeline>:1:7: error[T0304]: this bracket is not closed: `)` is missing");
+        rejects(
+            "module(func(tag)",
+            "<pipeline>:1:7: error[T0304]: this bracket is not closed: `)` is missing",
+        );
         rejects("count-items,", "<pipeline>:1:13: error[T0304]: expected a pass or an anchor, found the end");
         rejects("count-items)", "<pipeline>:1:12: error[T0304]: expected `,` or the end, found `)`");
         rejects("count-items tag", "<pipeline>:1:13: error[T0304]: expected `,` or the end, found `t`");
-        rejects("func(tag{value=3)", "<pipeline>:1:9: error[T0304]: this bracket is not closed: `}` is missing");
-        rejects("func(tag{value:3})", "<pipeline>:1:15: error[T0304]: expected `=`, a blank or `}`, found `:`");
+        rejects(
+            "func(tag{value=3)",
+            "<pipeline>:1:9: error[T0304]: this bracket is not closed: `}` is missing",
+        );
+        rejects(
+            "func(tag{value:3})",
+            "<pipeline>:1:15: error[T0304]: expected `=`, a blank or `}`, found `:`",
+        );
         rejects(
             "func(tag{name=\"a})",
             "<pipeline>:1:15: error[T0304]: the value of `name` has quotes or brackets that do not pair",
@@ -464,7 +478,9 @@ mod tests {
         }
         assert_eq!(manager.to_string(), "module(func(tag{value=1},tag),count-items,func(tag,tag))");
         let found = manager.add_by_name(&mut sources, &registry, "tag", "value=1 wrong").unwrap_err();
-        assert!(short(&sources, &found).starts_with("<pipeline>:1:13: error[T0302]: `tag` has no option `wrong`"));
+        assert!(
+            short(&sources, &found).starts_with("<pipeline>:1:13: error[T0302]: `tag` has no option `wrong`")
+        );
         assert_eq!(manager.to_string(), "module(func(tag{value=1},tag),count-items,func(tag,tag))");
         assert!(ByteSize::flag().is_none());
     }

@@ -39,10 +39,13 @@ impl PassRegistry {
         for entry in entries {
             let name = entry.name;
             let word = |word: &str| {
-                !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+                !word.is_empty()
+                    && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
             };
             if !name.split('-').all(word) {
-                return Err(RegistryError(format!("`{name}` is not small letters and digits joined by dashes")));
+                return Err(RegistryError(format!(
+                    "`{name}` is not small letters and digits joined by dashes"
+                )));
             }
             if registry.entries.insert(name, entry).is_some() {
                 return Err(RegistryError(format!("`{name}` is registered twice")));
@@ -173,7 +176,9 @@ mod tests {
     fn names_are_unique_and_can_be_written() {
         let error = PassRegistry::new([Entry::pass::<Tag>(), Entry::pass::<Tag>()]).unwrap_err();
         assert_eq!(error.to_string(), "`tag` is registered twice");
-        assert!(PassRegistry::new([Entry::pass::<Tag>(), Entry::pipeline::<Empty>("tag", |_, m| m)]).is_err());
+        assert!(
+            PassRegistry::new([Entry::pass::<Tag>(), Entry::pipeline::<Empty>("tag", |_, m| m)]).is_err()
+        );
         let error = PassRegistry::new([Entry::pass::<Badly>()]).unwrap_err();
         assert_eq!(error.to_string(), "`Badly_Named` is not small letters and digits joined by dashes");
     }

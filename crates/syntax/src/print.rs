@@ -15,7 +15,8 @@ use tofu_ir::{
     write_dense, write_dict, write_location, write_type, write_word,
 };
 
-use names::ValueNames;
+pub(crate) use names::is_block_number;
+use names::{ValueNames, written_block_name};
 
 /// How a program is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -140,7 +141,7 @@ impl Printer<'_> {
     fn entry_is_plain(&self, region: RegionId, arguments: &[Type]) -> bool {
         self.module.entry(region).is_none_or(|entry| {
             let types = self.module.arguments(entry).iter().map(|&argument| self.module.ty(argument));
-            self.module.block_name(entry).is_none() && types.eq(arguments.iter().copied())
+            written_block_name(self.module, entry).is_none() && types.eq(arguments.iter().copied())
         })
     }
 
@@ -374,7 +375,7 @@ impl Printer<'_> {
             for (index, &block) in module.blocks(region).iter().enumerate() {
                 // A block without ops needs its label to be seen at all.
                 let blank = module.arguments(block).is_empty()
-                    && module.block_name(block).is_none()
+                    && written_block_name(module, block).is_none()
                     && module.first_op(block).is_some();
                 if index > 0 || entry_needs_label && !blank {
                     self.block_head(block);

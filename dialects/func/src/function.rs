@@ -6,6 +6,7 @@ use tofu_ir::{
     FunctionType, Module, OpDef, OpId, OpState, RESULT_ATTRIBUTES, SYMBOL_DEFINITION, SYMBOL_NAME, Syntax,
     Trait, Type, TypeData, ValueId, any, op, optional, region, required,
 };
+use tofu_pass::Anchor;
 
 use crate::count;
 
@@ -28,6 +29,14 @@ pub static FUNC: OpDef = op("func.func")
     .syntax(Syntax::Function)
     .traits(&[Trait::Isolated, Trait::Symbol, Trait::TopLevel])
     .verify(verify_function);
+
+/// What passes over functions are anchored to.
+#[derive(Clone, Copy, Debug)]
+pub struct Func;
+
+impl Anchor for Func {
+    const OP: &'static str = "func";
+}
 
 /// `return %x`: ends a function and gives its results.
 pub static RETURN: OpDef = op("func.return")

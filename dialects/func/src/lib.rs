@@ -23,7 +23,7 @@ mod call;
 mod function;
 
 pub use call::{CALL, CALLEE, build_call, callee};
-pub use function::{FUNC, RETURN, VISIBILITY, body, build_function, build_return, signature};
+pub use function::{FUNC, Func, RETURN, VISIBILITY, body, build_function, build_return, signature};
 
 use tofu_ir::Dialect;
 

@@ -37,7 +37,7 @@ pub fn constant(builder: &mut Builder<'_>, value: Attr) -> Result<ValueId, Diagn
     Ok(builder.module.result(op, 0))
 }
 
-/// Adds a [`CONSTANT`] of type `ty` whose every element is `value`, rounded to the element type.
+/// Adds a [`CONSTANT`] of type `ty` whose every element is `value`, or what of the element type is nearest to it.
 ///
 /// # Errors
 /// When `ty` is no tensor of known extents.
@@ -45,10 +45,10 @@ pub fn splat(builder: &mut Builder<'_>, ty: Type, value: f64) -> Result<ValueId,
     let bytes = match builder.module.type_data(ty) {
         TypeData::Tensor(tensor) => {
             let element = tensor.element;
-            let bits = match element.part().kind() {
-                ElementKind::Float | ElementKind::Complex => encode_float(element.part(), value),
-                ElementKind::Bool => u64::from(value != 0.0),
-                ElementKind::Signed | ElementKind::Unsigned => value as i128 as u64,
+            let bits = match (element.part().kind(), element.integer_range()) {
+                (ElementKind::Bool, _) => u64::from(value != 0.0),
+                (_, Some((low, high))) => (value as i128).clamp(low, high) as u64,
+                _ => encode_float(element.part(), value),
             };
             let mut bytes = bits.to_le_bytes().to_vec();
             bytes.truncate(element.part().storage_bytes());

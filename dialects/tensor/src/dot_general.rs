@@ -68,7 +68,10 @@ fn infer_dot_general(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnos
     }
     for &(l, r) in &contracting {
         if batch.iter().any(|&(batch_l, batch_r)| batch_l == l || batch_r == r) {
-            let message = format!("the dimensions {l} and {r} cannot be `batch` and `contracting`");
+            let (left, right) = (name(module, op, 0), name(module, op, 1));
+            let message = format!(
+                "dimension {l} of {left} and {r} of {right} cannot be in `batch` and in `contracting`"
+            );
             return Err(wrong_attribute(module, op, "contracting", message));
         }
     }

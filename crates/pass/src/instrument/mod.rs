@@ -15,7 +15,7 @@ use std::any::Any;
 use tofu_diagnostics::Diagnostic;
 use tofu_ir::{AttrData, Module, OpId, SYMBOL_NAME};
 
-pub use print_ir::{PrintIr, Which};
+pub use print_ir::{PrintIr, When, Which};
 pub use reproducer::{CrashRecorder, Reproducer};
 pub use statistics::Statistics;
 pub use timing::Timing;
@@ -23,8 +23,8 @@ pub use verify_each::VerifyEach;
 
 use crate::{Changed, manager::Pipeline, pass::ErasedPass};
 
-/// Something that watches passes run. After each call of a `before_` method the matching `after_` method is called,
-/// whatever happened in between.
+/// Something that watches passes run. Of several, the last is closest to the pass: it is told last of what begins and
+/// first of what ends.
 pub trait Instrument: Any + Send {
     /// A pipeline is about to run on all ops of its kind in an op.
     fn before_pipeline(&mut self, _step: &Step<'_>) {}
@@ -34,7 +34,7 @@ pub trait Instrument: Any + Send {
         Vec::new()
     }
 
-    /// A pass in the pipeline has failed.
+    /// A pass in the pipeline has failed, or an instrument has just found fault with the pipeline.
     fn after_pipeline_failed(&mut self, _step: &Step<'_>) {}
 
     /// A pass is about to run.
@@ -50,7 +50,7 @@ pub trait Instrument: Any + Send {
         Vec::new()
     }
 
-    /// The pass has failed or panicked, or an instrument has found fault with it. The program may be in any state.
+    /// The pass has failed or panicked, or an instrument has just found fault with it. The program may be in any state.
     fn after_pass_failed(&mut self, _step: &Step<'_>) {}
 
     /// The same instrument for one of several functions, with nothing recorded.

@@ -11,6 +11,15 @@ use crate::{Artifacts, Changed};
 
 /// Prints what passes work on, before or after them: the function, or the whole program.
 pub struct PrintIr {
+    when: When,
+    to: Target,
+    digest: Option<Digest>,
+    errors: Vec<Diagnostic>,
+}
+
+/// When a [`PrintIr`] prints, and how. By default it does not print.
+#[derive(Clone, Debug, Default)]
+pub struct When {
     /// Before which passes.
     pub before: Which,
     /// After which passes.
@@ -21,9 +30,6 @@ pub struct PrintIr {
     pub after_failure: bool,
     /// In which form.
     pub options: PrintOptions,
-    to: Target,
-    digest: Option<Digest>,
-    errors: Vec<Diagnostic>,
 }
 
 /// Some passes.
@@ -56,45 +62,34 @@ enum Target {
 }
 
 impl PrintIr {
-    /// Prints nothing yet; the fields say what. `log` takes the text, one program at a time.
-    pub fn to_log(log: impl FnMut(&str) + Send + 'static) -> PrintIr {
-        PrintIr::new(Target::Log(Box::new(log)))
+    /// Hands the text to `log`, in pieces that belong together.
+    pub fn to_log(when: When, log: impl FnMut(&str) + Send + 'static) -> PrintIr {
+        PrintIr::new(when, Target::Log(Box::new(log)))
     }
 
-    /// Like [`to_log`](PrintIr::to_log), but makes a file of each program, in numbered directories as pipelines nest:
-    /// `1_func/0_step/2_simplify.tir`.
-    pub fn to_tree(tree: Arc<dyn Artifacts>) -> PrintIr {
-        PrintIr::new(Target::Tree(tree))
+    /// Makes a file of each program, in numbered directories as pipelines nest: `1_func/0_step/2_simplify.tir`.
+    pub fn to_tree(when: When, tree: Arc<dyn Artifacts>) -> PrintIr {
+        PrintIr::new(when, Target::Tree(tree))
     }
 
-    fn new(to: Target) -> PrintIr {
-        PrintIr {
-            before: Which::None,
-            after: Which::None,
-            after_change: false,
-            after_failure: false,
-            options: PrintOptions::default(),
-            to,
-            digest: None,
-            errors: Vec::new(),
-        }
+    fn new(when: When, to: Target) -> PrintIr {
+        PrintIr { when, to, digest: None, errors: Vec::new() }
     }
 
-    fn print(&mut self, step: &Step<'_>, when: &str) {
+    fn print(&mut self, step: &Step<'_>, moment: &str) {
         let text = if step.op == step.module.root() {
-            print(step.module, &self.options)
+            print(step.module, &self.when.options)
         } else {
-            print_op(step.module, step.op, &self.options)
+            print_op(step.module, step.op, &self.when.options)
         };
         let text = text.trim_end();
-        let title = format!("// ----- {when} `{}` on `{}` -----", step.text(), step.op_text());
+        let title = format!("// ----- {moment} `{}` on `{}` -----", step.text(), step.op_text());
         match &mut self.to {
             Target::Log(log) => log(&format!("{title}\n{text}\n\n")),
             Target::Buffer(buffer) => buffer.extend([title.as_str(), "\n", text, "\n\n"]),
             Target::Tree(tree) => {
                 let index = step.indices.last().copied().unwrap_or(0);
-                let suffix = if when == AFTER { "" } else { when };
-                let suffix = if suffix.is_empty() { String::new() } else { format!("_{suffix}") };
+                let suffix = if moment == AFTER { String::new() } else { format!("_{moment}") };
                 let directories: String = step.trail.iter().map(|part| format!("{part}/")).collect();
                 let name = format!("{directories}{index}_{}{suffix}.tir", step.name());
                 if let Err(error) = tree.write(&name, format!("{title}\n{text}\n").as_bytes()) {
@@ -112,23 +107,28 @@ const FAILED: &str = "failed";
 
 impl Instrument for PrintIr {
     fn before_pass(&mut self, step: &Step<'_>) {
-        self.digest = self.after_change.then(|| content(step));
-        if self.before.contains(step.name()) {
+        self.digest = self.when.after_change.then(|| content(step));
+        if self.when.before.contains(step.name()) {
             self.print(step, BEFORE);
         }
     }
 
-    fn after_pass(&mut self, step: &Step<'_>, changed: Changed, _: &[(&'static str, u64)]) -> Vec<Diagnostic> {
+    fn after_pass(
+        &mut self,
+        step: &Step<'_>,
+        changed: Changed,
+        _: &[(&'static str, u64)],
+    ) -> Vec<Diagnostic> {
         let before = self.digest.take();
         let has_changed = || changed == Changed::Yes && before.is_some_and(|before| before != content(step));
-        if self.after.contains(step.name()) || has_changed() {
+        if self.when.after.contains(step.name()) || has_changed() {
             self.print(step, AFTER);
         }
         std::mem::take(&mut self.errors)
     }
 
     fn after_pass_failed(&mut self, step: &Step<'_>) {
-        if self.after_failure {
+        if self.when.after_failure {
             self.print(step, FAILED);
         }
     }
@@ -138,14 +138,7 @@ impl Instrument for PrintIr {
             Target::Log(_) | Target::Buffer(_) => Target::Buffer(String::new()),
             Target::Tree(tree) => Target::Tree(Arc::clone(tree)),
         };
-        Box::new(PrintIr {
-            before: self.before.clone(),
-            after: self.after.clone(),
-            options: self.options.clone(),
-            after_change: self.after_change,
-            after_failure: self.after_failure,
-            ..PrintIr::new(to)
-        })
+        Box::new(PrintIr::new(self.when.clone(), to))
     }
 
     fn join(&mut self, fork: Box<dyn Instrument>) {

@@ -47,14 +47,15 @@ impl Reproducer {
     ///
     /// # Errors
     /// With [`codes::BAD_REPRODUCER`], if the file is none.
-    pub fn parse(sources: &SourceMap, file: FileId) -> Result<Reproducer, Diagnostic> {
+    pub fn parse(sources: &SourceMap, file: FileId) -> Result<Reproducer, Box<Diagnostic>> {
         let file = sources.file(file);
         let range = file.line_range(1);
         read(&file.text()[range.clone()], file.text()[range.end..].trim_start()).ok_or_else(|| {
             let start = file.span().start;
             let span = Span::new(start, start + range.end as u32);
-            Diagnostic::error(&codes::BAD_REPRODUCER, span, format!("`{}` is not a reproducer", file.name()))
-                .help(format!("its first line would be `{MARK}pipeline='…' threads=… verify-each=…`"))
+            let message = format!("`{}` is not a reproducer", file.name());
+            let help = format!("its first line would be `{MARK}pipeline='…' threads=… verify-each=…`");
+            Box::new(Diagnostic::error(&codes::BAD_REPRODUCER, span, message).help(help))
         })
     }
 }

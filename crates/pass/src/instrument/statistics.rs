@@ -54,7 +54,9 @@ impl Instrument for Statistics {
     }
 
     fn join(&mut self, fork: Box<dyn Instrument>) {
-        for (indices, (pass, counts)) in recorded::<Statistics>(fork).map(|fork| fork.passes).unwrap_or_default() {
+        for (indices, (pass, counts)) in
+            recorded::<Statistics>(fork).map(|fork| fork.passes).unwrap_or_default()
+        {
             for (name, number) in counts {
                 self.add(&indices, pass, name, number);
             }

@@ -14,7 +14,7 @@ use crate::Changed;
 pub struct Timing {
     /// By place in the pipeline, which is the order in which a table shows them.
     rows: BTreeMap<Vec<usize>, Row>,
-    running: Vec<Instant>,
+    running: Vec<(Vec<usize>, Instant)>,
 }
 
 #[derive(Debug)]
@@ -63,9 +63,15 @@ impl Timing {
         under.filter(|(_, row)| row.is_pass).map(|(_, row)| row.time).sum()
     }
 
+    fn start(&mut self, step: &Step<'_>) {
+        self.running.push((step.indices.to_vec(), Instant::now()));
+    }
+
+    /// A step may end twice: when it is done, and when another instrument then finds fault with it.
     fn stop(&mut self, step: &Step<'_>, is_pass: bool) {
-        let Some(start) = self.running.pop() else { return };
-        self.add(step.indices.to_vec(), Row { name: step.name(), is_pass, time: start.elapsed(), runs: 1 });
+        if let Some((indices, start)) = self.running.pop_if(|(indices, _)| indices == step.indices) {
+            self.add(indices, Row { name: step.name(), is_pass, time: start.elapsed(), runs: 1 });
+        }
     }
 
     fn add(&mut self, indices: Vec<usize>, row: Row) {
@@ -76,8 +82,8 @@ impl Timing {
 }
 
 impl Instrument for Timing {
-    fn before_pipeline(&mut self, _step: &Step<'_>) {
-        self.running.push(Instant::now());
+    fn before_pipeline(&mut self, step: &Step<'_>) {
+        self.start(step);
     }
 
     fn after_pipeline(&mut self, step: &Step<'_>, _changed: Changed) -> Vec<Diagnostic> {
@@ -89,8 +95,8 @@ impl Instrument for Timing {
         self.stop(step, false);
     }
 
-    fn before_pass(&mut self, _step: &Step<'_>) {
-        self.running.push(Instant::now());
+    fn before_pass(&mut self, step: &Step<'_>) {
+        self.start(step);
     }
 
     fn after_pass(&mut self, step: &Step<'_>, _: Changed, _: &[(&'static str, u64)]) -> Vec<Diagnostic> {

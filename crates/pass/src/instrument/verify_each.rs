@@ -1,6 +1,6 @@
 //! Verification after every pass, so that a pass that breaks the program is known by name.
 
-use tofu_diagnostics::{Diagnostic, Span, codes};
+use tofu_diagnostics::{Diagnostic, codes};
 use tofu_ir::verify;
 
 use super::{Instrument, Step};
@@ -19,7 +19,12 @@ impl Instrument for VerifyEach {
         if step.op_count > 1 { check(step, changed) } else { Vec::new() }
     }
 
-    fn after_pass(&mut self, step: &Step<'_>, changed: Changed, _: &[(&'static str, u64)]) -> Vec<Diagnostic> {
+    fn after_pass(
+        &mut self,
+        step: &Step<'_>,
+        changed: Changed,
+        _: &[(&'static str, u64)],
+    ) -> Vec<Diagnostic> {
         check(step, changed)
     }
 
@@ -38,10 +43,11 @@ fn check(step: &Step<'_>, changed: Changed) -> Vec<Diagnostic> {
     if step.detached {
         found.retain(|diagnostic| diagnostic.code.id != codes::UNDEFINED_SYMBOL.id);
     }
-    if !found.is_empty() {
+    if let Some(first) = found.first() {
         let message = format!("the program is invalid after `{}`", step.text());
         let note = "this is a fault of the pass, not of the program; what is wrong follows";
-        found.insert(0, Diagnostic::error(&codes::INVALID_AFTER_PASS, Span::NONE, message).note(note));
+        let error = Diagnostic::error(&codes::INVALID_AFTER_PASS, first.primary.span, message);
+        found.insert(0, error.note(note));
     }
     found
 }

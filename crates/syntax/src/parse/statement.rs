@@ -12,6 +12,7 @@ use tofu_ir::{
 };
 
 use super::{Grammar, Parser, Rule, recover::leading_word};
+use crate::print::is_block_number;
 
 /// What stands for an op whose name means nothing, so that what is in it can be read. It never leaves the parser.
 static UNKNOWN: OpDef = op("builtin.unknown").operands(&[any("operands").class(ANY_TYPE).variadic()]);
@@ -219,6 +220,7 @@ impl<'s> Parser<'s> {
                 Rule::parameters => self.head_parameters(base, part, &mut head),
                 Rule::function_results => self.head_results(base, part, &mut head),
                 Rule::tail => self.head_tail(base, part, &mut head),
+                Rule::location => head.location = self.location(part),
                 Rule::dense => {
                     // The type comes last; the constant is read again when it is known.
                     head.types_span = span;
@@ -382,7 +384,14 @@ impl<'s> Parser<'s> {
         let op;
         if opens_regions {
             // The op must exist before its regions, and its regions must be counted before it does.
+            let isolated = def.has(Trait::Isolated);
+            if isolated {
+                self.open_scope(false);
+            }
             regions = self.detached_regions(start);
+            if isolated {
+                self.close_scope();
+            }
             if self.stopped {
                 return;
             }
@@ -732,8 +741,7 @@ impl<'s> Parser<'s> {
         }
         let block = self.label(labels, name, span);
         labels.blocks.insert(name, Label { block, span, is_defined: true });
-        let number = name.strip_prefix("bb").unwrap_or(name);
-        if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        if !is_block_number(name) {
             let name = self.module.interner.name(name);
             self.module.set_block_name(block, Some(name));
         }

@@ -121,12 +121,7 @@ impl ValueNames {
     }
 
     fn block_names(&mut self, module: &Module, blocks: &[BlockId]) {
-        let given_name = |block| {
-            module
-                .block_name(block)
-                .map(|name| (name, module.text(name)))
-                .filter(|name| is_value_name(name.1))
-        };
+        let given_name = |block| written_block_name(module, block).map(|name| (name, module.text(name)));
         let given: FxHashSet<&str> = blocks.iter().filter_map(|&block| Some(given_name(block)?.1)).collect();
         let mut used: FxHashSet<String> = FxHashSet::default();
         for (index, &block) in blocks.iter().enumerate() {
@@ -169,6 +164,18 @@ impl ValueNames {
             Label::Made(index) => out.push_str(&self.made[index as usize]),
         }
     }
+}
+
+/// The name that a block is written with, if it has one that a text can say.
+pub(super) fn written_block_name(module: &Module, block: BlockId) -> Option<Name> {
+    let can_be_said = |text| is_value_name(text) && !is_block_number(text);
+    module.block_name(block).filter(|&name| can_be_said(module.text(name)))
+}
+
+/// Whether a block's name is what the printer writes for a block without one, and is read as none.
+pub(crate) fn is_block_number(text: &str) -> bool {
+    let number = text.strip_prefix("bb").unwrap_or(text);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a name can be written after `%` or `^` and is told apart from a number.

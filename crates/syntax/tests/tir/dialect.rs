@@ -37,6 +37,32 @@ pub(crate) static TWO_REGIONS: OpDef = op("test.two_regions")
     .results(&[any("outputs").variadic()])
     .regions(&[region("first").blocks(BlockCount::Any), region("second").blocks(BlockCount::Any)]);
 
+pub(crate) static ISOLATED: OpDef = op("test.isolated")
+    .operands(&[any("inputs").variadic()])
+    .results(&[any("outputs").variadic()])
+    .regions(&[region("body").blocks(BlockCount::Any)])
+    .traits(&[Trait::Isolated]);
+
+/// Braces without a signature, and values from around it seen inside.
+pub(crate) static SCOPE: OpDef = op("test.scope")
+    .attributes(&[optional(SYMBOL_NAME, SYMBOL_DEFINITION), optional("a", ANY_ATTR)])
+    .regions(&[region("body").blocks(BlockCount::Any)])
+    .syntax(Syntax::Body)
+    .traits(&[Trait::Symbol]);
+
+/// A symbol table that may stand anywhere.
+pub(crate) static TABLE: OpDef = op("test.table")
+    .attributes(&[optional(SYMBOL_NAME, SYMBOL_DEFINITION), optional("a", ANY_ATTR)])
+    .regions(&[region("body").blocks(BlockCount::Any)])
+    .syntax(Syntax::Body)
+    .traits(&[Trait::NoTerminator, Trait::Symbol, Trait::SymbolTable]);
+
+pub(crate) static SPLIT: OpDef = op("test.split")
+    .operands(&[tensor("x")])
+    .results(&[tensor("low"), tensor("high")])
+    .traits(&[Trait::Pure])
+    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone(); 2]));
+
 pub(crate) static END: OpDef =
     op("test.end").operands(&[any("values").variadic()]).traits(&[Trait::Terminator, Trait::Pure]);
 
@@ -79,7 +105,20 @@ pub(crate) static LIST: ParametricDef = ParametricDef::new("test.list").verify(|
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "test",
     summary: "For tests.",
-    ops: &[&ADD, &ANY, &CALL, &CONSTANT, &END, &FUNC, &REGION, &TWO_REGIONS],
+    ops: &[
+        &ADD,
+        &ANY,
+        &CALL,
+        &CONSTANT,
+        &END,
+        &FUNC,
+        &ISOLATED,
+        &REGION,
+        &SCOPE,
+        &SPLIT,
+        &TABLE,
+        &TWO_REGIONS,
+    ],
     types: &[&HOST],
     attributes: &[&LIST],
     constant: None,

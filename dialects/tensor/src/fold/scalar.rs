@@ -27,11 +27,11 @@ pub(super) fn decode(element: ElementType, bytes: &[u8]) -> Option<Scalar> {
 
 /// The bytes of an element that holds a number; none if its type is of another kind or is not folded.
 pub(super) fn encode(element: ElementType, scalar: Scalar) -> Option<SmallVec<[u8; 16]>> {
+    let unused = 64u32.saturating_sub(element.bits());
     let bits = match (scalar, element.kind()) {
-        (Scalar::Int(value), ElementKind::Bool | ElementKind::Signed | ElementKind::Unsigned) => {
-            let unused = 64u32.saturating_sub(element.bits());
-            (value as u64) << unused >> unused
-        }
+        (Scalar::Int(value), ElementKind::Bool | ElementKind::Unsigned) => (value as u64) << unused >> unused,
+        // What is left of a narrow number's byte repeats the sign.
+        (Scalar::Int(value), ElementKind::Signed) => ((value as i64) << unused >> unused).cast_unsigned(),
         (Scalar::Float(value), ElementKind::Float) if element.bits() >= 16 => {
             let value = if value.is_nan() { QUIET_NAN } else { value };
             encode_float(element, value)
@@ -84,6 +84,8 @@ mod tests {
     fn integers_wrap() {
         assert_eq!(through(I8, Scalar::Int(200)), Some(Scalar::Int(-56)));
         assert_eq!(through(I4, Scalar::Int(-9)), Some(Scalar::Int(7)));
+        assert_eq!(encode(I4, Scalar::Int(15)).unwrap()[..], [0xFF]);
+        assert_eq!(encode(Ui4, Scalar::Int(-1)).unwrap()[..], [0x0F]);
         assert_eq!(through(Ui8, Scalar::Int(-1)), Some(Scalar::Int(255)));
         assert_eq!(through(Ui64, Scalar::Int(-1)), Some(Scalar::Int(u64::MAX.into())));
         assert_eq!(through(I64, Scalar::Int(1 << 63)), Some(Scalar::Int(i64::MIN.into())));
@@ -94,6 +96,10 @@ mod tests {
     fn floats_round_once() {
         assert_eq!(through(F32, Scalar::Float(0.1)), Some(Scalar::Float(f64::from(0.1f32))));
         assert_eq!(through(BF16, Scalar::Float(257.0)), Some(Scalar::Float(256.0)));
+        // Just above the middle between two neighbours, by less than a `f32` can tell.
+        let above = |middle: f64| Scalar::Float(middle + 2f64.powi(-40));
+        assert_eq!(through(F16, above(1.0 + 2f64.powi(-11))), Some(Scalar::Float(1.0 + 2f64.powi(-10))));
+        assert_eq!(through(BF16, above(1.0 + 2f64.powi(-8))), Some(Scalar::Float(1.0 + 2f64.powi(-7))));
         assert_eq!(encode(F16, Scalar::Float(-f64::NAN)).unwrap()[..], [0x00, 0x7E]);
         assert_eq!(encode(F8E4M3FN, Scalar::Float(1.0)), None);
         assert_eq!(encode(I32, Scalar::Float(1.0)), None);

@@ -4,9 +4,14 @@
 //! options are separated by blanks: `devices=8 memory=12GiB exact name="a b"`. A value goes up to the next blank; one
 //! that holds blanks or brackets stands in double quotes, in which `\` escapes.
 
-use std::borrow::Cow;
+mod text;
+mod values;
 
 use tofu_diagnostics::{Diagnostic, Span, codes, suggest::did_you_mean};
+
+pub use text::unquote;
+pub(crate) use text::value_end;
+pub use values::ByteSize;
 
 /// A set of options.
 pub trait Options: Default {
@@ -258,7 +263,8 @@ fn unknown<O: Options>(owner: &str, name: &str, span: Span) -> Diagnostic {
         [] => format!("`{owner}` has no options"),
         _ => format!("`{owner}` takes {}", one_of(&names)),
     });
-    Diagnostic::error(&codes::UNKNOWN_PASS_OPTION, span, format!("`{owner}` has no option `{name}`")).help(help)
+    Diagnostic::error(&codes::UNKNOWN_PASS_OPTION, span, format!("`{owner}` has no option `{name}`"))
+        .help(help)
 }
 
 /// The options that are not as by default, in braces; nothing if all are.
@@ -269,250 +275,13 @@ pub(crate) fn braced<O: Options>(options: &O) -> String {
     if texts.is_empty() { String::new() } else { format!("{{{}}}", texts.join(" ")) }
 }
 
-impl OptionValue for bool {
-    fn expected() -> String {
-        one_of(&["true", "false"])
-    }
-
-    fn parse(text: &str) -> Option<bool> {
-        unquote(text)?.parse().ok()
-    }
-
-    fn text(&self) -> String {
-        self.to_string()
-    }
-
-    fn flag() -> Option<bool> {
-        Some(true)
-    }
-}
-
-macro_rules! integers {
-    ($($ty:ty),*) => {$(
-        impl OptionValue for $ty {
-            fn expected() -> String {
-                format!("a whole number from {} to {}", <$ty>::MIN, <$ty>::MAX)
-            }
-
-            fn parse(text: &str) -> Option<$ty> {
-                unquote(text)?.parse().ok()
-            }
-
-            fn text(&self) -> String {
-                self.to_string()
-            }
-        }
-    )*};
-}
-
-integers!(u32, u64, usize, i64);
-
-impl OptionValue for f64 {
-    fn expected() -> String {
-        "a finite number".to_owned()
-    }
-
-    fn parse(text: &str) -> Option<f64> {
-        unquote(text)?.parse().ok().filter(|number: &f64| number.is_finite())
-    }
-
-    fn text(&self) -> String {
-        format!("{self:?}")
-    }
-}
-
-impl OptionValue for String {
-    fn expected() -> String {
-        "a text".to_owned()
-    }
-
-    fn parse(text: &str) -> Option<String> {
-        unquote(text).map(Cow::into_owned)
-    }
-
-    fn text(&self) -> String {
-        let plain = |c: char| c.is_alphanumeric() || "_-+./:@%#~$^&*?!|<>=".contains(c);
-        if !self.is_empty() && self.chars().all(plain) { self.clone() } else { quote(self) }
-    }
-}
-
-impl<T: OptionValue> OptionValue for Option<T> {
-    fn expected() -> String {
-        format!("{} or `none`", T::expected())
-    }
-
-    fn parse(text: &str) -> Option<Option<T>> {
-        if text == "none" { Some(None) } else { T::parse(text).map(Some) }
-    }
-
-    fn text(&self) -> String {
-        match self.as_ref().map(T::text) {
-            None => "none".to_owned(),
-            Some(text) if text == "none" => quote(&text),
-            Some(text) => text,
-        }
-    }
-
-    fn flag() -> Option<Option<T>> {
-        T::flag().map(Some)
-    }
-}
-
-impl<T: OptionValue> OptionValue for Vec<T> {
-    fn expected() -> String {
-        format!("a list (`[a,b]`), each item {}", T::expected())
-    }
-
-    fn parse(text: &str) -> Option<Vec<T>> {
-        let mut rest = match text.strip_prefix('[') {
-            // In `[1],[2]` the brackets belong to the items.
-            Some(inner) if value_end(inner, |c| c == ']') == Some(inner.len() - 1) => &inner[..inner.len() - 1],
-            _ => text,
-        };
-        let mut items = Vec::new();
-        while !rest.trim().is_empty() {
-            let end = value_end(rest, |c| c == ',')?;
-            items.push(T::parse(rest[..end].trim())?);
-            rest = rest.get(end + 1..).unwrap_or("");
-        }
-        Some(items)
-    }
-
-    fn text(&self) -> String {
-        let items: Vec<String> = self.iter().map(T::text).collect();
-        format!("[{}]", items.join(","))
-    }
-}
-
-/// An amount of memory, in bytes: `12GiB`, `1.5GB`, `4096`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct ByteSize(pub u64);
-
-const BYTE_UNITS: [(&str, u64); 10] = [
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-    ("TiB", 1 << 40),
-    ("PiB", 1 << 50),
-    ("kB", 1_000),
-    ("MB", 1_000_000),
-    ("GB", 1_000_000_000),
-    ("TB", 1_000_000_000_000),
-    ("PB", 1_000_000_000_000_000),
-];
-
-impl OptionValue for ByteSize {
-    fn expected() -> String {
-        "a size such as `12GiB`, `1.5GB` or a number of bytes".to_owned()
-    }
-
-    /// A part of a byte is dropped.
-    fn parse(text: &str) -> Option<ByteSize> {
-        let text = unquote(text)?;
-        let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-        let (number, unit) = (text[..unit_at].trim_end(), &text[unit_at..]);
-        let unit = match unit {
-            "" | "B" => 1,
-            _ => BYTE_UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1,
-        };
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-        let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
-        if !is_number(whole) || !is_number(fraction) || fraction.len() > 18 {
-            return None;
-        }
-        let part = u128::from(unit) * fraction.parse::<u128>().ok()? / 10u128.pow(fraction.len() as u32);
-        let bytes = u128::from(unit).checked_mul(whole.parse().ok()?)?.checked_add(part)?;
-        u64::try_from(bytes).ok().map(ByteSize)
-    }
-
-    fn text(&self) -> String {
-        self.to_string()
-    }
-}
-
-/// The shortest text that says exactly this many bytes.
-impl std::fmt::Display for ByteSize {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let thousandths = u128::from(self.0) * 1000;
-        let exact = |&(name, unit): &(&str, u64)| {
-            let unit = u128::from(unit);
-            let number = thousandths / unit;
-            let decimals = format!("{}.{:03}", number / 1000, number % 1000);
-            let text = format!("{}{name}", decimals.trim_end_matches('0').trim_end_matches('.'));
-            (thousandths % unit == 0 && number > 0).then_some(text)
-        };
-        let texts = BYTE_UNITS.iter().filter_map(exact);
-        let shortest = texts.min_by_key(String::len).filter(|text| text.len() <= self.0.to_string().len());
-        f.write_str(&shortest.unwrap_or_else(|| self.0.to_string()))
-    }
-}
-
-/// The end of the value that `text` begins with: where `stops` first holds outside of quotes and brackets. None if
-/// quotes or brackets are left open.
-pub(crate) fn value_end(text: &str, stops: impl Fn(char) -> bool) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut quoted = false;
-    let mut chars = text.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\\' if quoted => {
-                chars.next();
-            }
-            '"' => quoted = !quoted,
-            _ if quoted => {}
-            _ if depth == 0 && stops(c) => return Some(at),
-            '[' => depth += 1,
-            ']' => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
-    }
-    (depth == 0 && !quoted).then_some(text.len())
-}
-
-/// The text itself, or what it says between double quotes.
-#[doc(hidden)]
-pub fn unquote(text: &str) -> Option<Cow<'_, str>> {
-    let Some(inner) = text.strip_prefix('"') else { return Some(Cow::Borrowed(text)) };
-    let inner = inner.strip_suffix('"')?;
-    let mut plain = String::with_capacity(inner.len());
-    let mut chars = inner.chars();
-    while let Some(c) = chars.next() {
-        plain.push(match c {
-            '"' => return None,
-            '\\' => match chars.next()? {
-                'n' => '\n',
-                'r' => '\r',
-                't' => '\t',
-                escaped => escaped,
-            },
-            c => c,
-        });
-    }
-    Some(Cow::Owned(plain))
-}
-
-fn quote(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     option_enum! {
         /// A test.
-        pub enum Color {
+        enum Color {
             /// Red.
             Red = "red",
             /// None at all.
@@ -524,13 +293,13 @@ mod tests {
         /// Paints.
         ///
         /// Twice, if asked.
-        pub struct Paint {
+        struct Paint {
             /// How often.
-            pub coat_count: u32 = 1,
+            coat_count: u32 = 1,
             /// With what.
-            pub color: Color = Color::Red,
+            color: Color = Color::Red,
             /// Whether to hurry.
-            pub hurry: bool = false,
+            hurry: bool = false,
         }
     }
 
@@ -549,7 +318,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_value_reads_as_it_was_written() {
-        let strings = ["", "plain", "two words", "a{b}", "say \"hi\"", "\\", "[1,2]", "a,b", "none", "ü\n\t\r", "k=v"];
+        let strings =
+            ["", "plain", "two words", "a{b}", "say \"hi\"", "\\", "[1,2]", "a,b", "none", "ü\n\t\r", "k=v"];
         round_trip([true, false]);
         round_trip([0, u32::MAX]);
         round_trip([u64::MAX]);
@@ -563,7 +333,8 @@ mod tests {
         round_trip([vec![1u32], vec![1, 2, 3]]);
         round_trip([Color::Red, Color::Absent]);
         round_trip([None, Some(Color::Red), Some(Color::Absent)]);
-        let sizes = [0, 1, 999, 1000, 1024, 1 << 30, 12 << 30, 1_500_000_000, 3 << 29, 1_234_567_891, u64::MAX];
+        let sizes =
+            [0, 1, 999, 1000, 1024, 1 << 30, 12 << 30, 1_500_000_000, 3 << 29, 1_234_567_891, u64::MAX];
         round_trip(sizes.map(ByteSize));
     }
 
@@ -578,7 +349,8 @@ mod tests {
         for wrong in ["12G", "GiB", "-1", "1.GiB", "1e3", "", "99999PiB", "1.2.3MB"] {
             assert_eq!(bytes(wrong), None, "{wrong}");
         }
-        let shown = [12 << 30, 1_500_000_000, 3 << 29, 4097, 0, 1000].map(|bytes| ByteSize(bytes).to_string());
+        let shown =
+            [12 << 30, 1_500_000_000, 3 << 29, 4097, 0, 1000].map(|bytes| ByteSize(bytes).to_string());
         assert_eq!(shown, ["12GiB", "1.5GB", "1.5GiB", "4097", "0", "1kB"]);
     }
 
@@ -624,7 +396,8 @@ mod tests {
             text("hurry", Some("false")),
         ];
         let found = read::<Paint>("paint", &given).unwrap_err();
-        let found: Vec<_> = found.iter().map(|d| (d.code.id, d.message.as_str(), d.help.as_deref())).collect();
+        let found: Vec<_> =
+            found.iter().map(|d| (d.code.id, d.message.as_str(), d.help.as_deref())).collect();
         assert_eq!(
             found,
             [

@@ -1,0 +1,75 @@
+//! What goes to the terminal: diagnostics and everything that is not the program.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tofu_diagnostics::{ColorChoice, Diagnostic, Format, Renderer, SourceMap};
+
+/// Where a tool reads from and writes to.
+pub struct Streams {
+    /// Programs, when the input is `-`.
+    pub input: Box<dyn Read>,
+    /// Programs, and answers to questions.
+    pub output: Box<dyn Write>,
+    /// Everything else.
+    pub log: Log,
+    /// Whether the log is a terminal.
+    pub log_is_terminal: bool,
+}
+
+impl Streams {
+    /// Those of the process.
+    pub fn of_process() -> Streams {
+        Streams {
+            input: Box::new(io::stdin()),
+            output: Box::new(io::stdout()),
+            log: Log::new(io::stderr()),
+            log_is_terminal: io::stderr().is_terminal(),
+        }
+    }
+}
+
+/// A stream that several parts of a tool write whole messages to.
+#[derive(Clone)]
+pub struct Log(Arc<Mutex<dyn Write + Send>>);
+
+impl Log {
+    /// A log that ends in `stream`.
+    pub fn new(stream: impl Write + Send + 'static) -> Log {
+        Log(Arc::new(Mutex::new(stream)))
+    }
+
+    /// Writes a message. There is nowhere to tell that the log itself is gone.
+    pub(crate) fn write(&self, text: &str) {
+        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = stream.write_all(text.as_bytes());
+        let _ = stream.flush();
+    }
+}
+
+/// Renders diagnostics into the log.
+pub(crate) struct Console {
+    pub(crate) log: Log,
+    renderer: Renderer,
+}
+
+impl Console {
+    pub(crate) fn new(streams: &Streams, format: Format, color: ColorChoice) -> Console {
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let color = color.resolve(streams.log_is_terminal, no_color);
+        let width = if streams.log_is_terminal { terminal_width() } else { 80 };
+        Console { log: streams.log.clone(), renderer: Renderer { format, color, width } }
+    }
+
+    pub(crate) fn report(&self, sources: &SourceMap, diagnostics: &[Diagnostic]) {
+        for diagnostic in diagnostics {
+            self.log.write(&self.renderer.render(sources, diagnostic));
+        }
+    }
+}
+
+/// The width that the shell tells, within reason.
+fn terminal_width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    columns.unwrap_or(100usize).clamp(40, 200)
+}

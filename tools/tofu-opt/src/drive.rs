@@ -1,0 +1,294 @@
+//! From text through passes to text.
+
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tofu_diagnostics::{Code, Diagnostic, FileId, Severity, SourceMap, Span, codes};
+use tofu_ir::{Compared, Module, Registry, digest_module};
+use tofu_pass::{
+    Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Session, Statistics,
+    Timing, VerifyEach,
+};
+use tofu_syntax::{PrintOptions, parse, parse_part, print};
+
+use crate::{
+    Streams,
+    cli::{Run, Settings},
+    console::Console,
+    emit::{self, Emit},
+    expect, input,
+    tool::{DONE, ERRORS, WRONG_USE},
+};
+
+/// Does what `settings` say.
+pub(crate) fn run(
+    settings: Settings,
+    registry: Arc<Registry>,
+    passes: &PassRegistry,
+    console: &Console,
+    streams: &mut Streams,
+) -> u8 {
+    let mut sources = SourceMap::new();
+    let file = match input::read(&settings.input, &mut streams.input, &mut sources) {
+        Ok(file) => file,
+        Err(refused) => {
+            console.report(&sources, &[refused.diagnostic]);
+            return refused.code;
+        }
+    };
+    let mut driver = Driver { settings, registry, console, manager: PassManager::new() };
+    if let Err(found) = driver.read_pipeline(passes, &mut sources, file) {
+        console.report(&sources, &found);
+        return WRONG_USE;
+    }
+    if driver.settings.dump_pipeline {
+        console.log.write(&format!("{}\n", driver.manager));
+    }
+    driver.parts(&mut sources, file, streams)
+}
+
+struct Driver<'t> {
+    settings: Settings,
+    registry: Arc<Registry>,
+    console: &'t Console,
+    manager: PassManager,
+}
+
+impl Driver<'_> {
+    fn read_pipeline(
+        &mut self,
+        passes: &PassRegistry,
+        sources: &mut SourceMap,
+        file: FileId,
+    ) -> Result<(), Vec<Diagnostic>> {
+        if self.settings.run_reproducer {
+            let reproducer = Reproducer::parse(sources, file).map_err(|diagnostic| vec![*diagnostic])?;
+            self.settings.verify_each = reproducer.verify_each;
+            self.settings.threads = reproducer.threads.try_into().unwrap_or(self.settings.threads);
+            self.manager = PassManager::parse(sources, passes, &reproducer.pipeline)?;
+            return Ok(());
+        }
+        match &self.settings.run {
+            Run::Pipeline(text) => self.manager = PassManager::parse(sources, passes, text)?,
+            Run::Passes(given) => {
+                let mut found = Vec::new();
+                for (name, options) in given {
+                    if let Err(wrong) = self.manager.add_by_name(sources, passes, name, options) {
+                        found.extend(wrong);
+                    }
+                }
+                if !found.is_empty() {
+                    return Err(found);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Works on the parts of the file and writes what came of them, if all went well.
+    fn parts(&self, sources: &mut SourceMap, file: FileId, streams: &mut Streams) -> u8 {
+        let text = sources.file(file).shared_text();
+        let whole = [0..text.len()];
+        let parts = if self.settings.split_input { input::parts(&text) } else { whole.to_vec() };
+        let mut outputs = Vec::new();
+        let mut found = Vec::new();
+        for part in parts {
+            let (output, diagnostics) = self.part(sources, file, part);
+            outputs.extend(output);
+            if !self.settings.verify_diagnostics {
+                self.console.report(sources, &diagnostics);
+            }
+            found.extend(diagnostics);
+        }
+        if self.settings.verify_diagnostics {
+            let wrong = expect::verify(sources, file, &found);
+            self.console.report(sources, &wrong);
+            return if wrong.is_empty() { DONE } else { ERRORS };
+        }
+        if found.iter().any(is_error) {
+            return ERRORS;
+        }
+        let separator = format!("{}\n", input::SEPARATOR);
+        self.write(&outputs.join(&separator), sources, streams)
+    }
+
+    fn write(&self, text: &str, sources: &SourceMap, streams: &mut Streams) -> u8 {
+        if self.settings.emit == Emit::None {
+            return DONE;
+        }
+        let path = self.settings.output.as_deref();
+        match emit::write(text, path, &mut streams.output) {
+            Ok(()) => DONE,
+            Err(error) => {
+                let name = path.map_or("standard output".to_owned(), |path| format!("`{}`", path.display()));
+                self.console.report(sources, &[cannot_write(&name, &error)]);
+                WRONG_USE
+            }
+        }
+    }
+
+    /// What comes of one part, and what there is to say about it.
+    fn part(&self, sources: &mut SourceMap, file: FileId, part: Range<usize>) -> (Option<String>, Vec<Diagnostic>) {
+        let parsed = parse_part(sources, file, part.clone(), Arc::clone(&self.registry));
+        let is_ok = parsed.is_ok();
+        let (mut module, mut diagnostics) = (parsed.module, parsed.diagnostics);
+        if !is_ok {
+            return (None, diagnostics);
+        }
+        if self.settings.verify_roundtrip {
+            diagnostics.extend(self.roundtrip(&module, sources));
+        }
+        let source = sources.file(file).text()[part].to_owned();
+        if !self.manager.is_empty() {
+            let found = self.run_passes(&mut module, &source);
+            diagnostics.extend(found);
+        }
+        if diagnostics.iter().any(is_error) {
+            return (None, diagnostics);
+        }
+        if self.settings.verify_roundtrip && !self.manager.is_empty() {
+            diagnostics.extend(self.roundtrip(&module, sources));
+        }
+        (Some(emit::emit(&module, self.settings.emit, &self.settings.print)), diagnostics)
+    }
+
+    fn run_passes(&self, module: &mut Module, source: &str) -> Vec<Diagnostic> {
+        let settings = &self.settings;
+        let mut session = Session { threads: settings.threads, ..Session::default() };
+        if let Some(directory) = &settings.print_tree {
+            session.artifacts = Arc::new(Directory(directory.clone()));
+        }
+        let mut verify_each = VerifyEach;
+        let mut print_ir = self.print_ir(&session);
+        let mut timing = Timing::new();
+        let mut statistics = Statistics::new();
+        let mut recorder = CrashRecorder::new();
+        let mut instruments: Vec<&mut dyn Instrument> = Vec::new();
+        if settings.timing {
+            instruments.push(&mut timing);
+        }
+        if settings.crash_reproducer.is_some() {
+            instruments.push(&mut recorder);
+        }
+        if let Some(print_ir) = &mut print_ir {
+            instruments.push(print_ir);
+        }
+        if settings.verify_each {
+            instruments.push(&mut verify_each);
+        }
+        if settings.statistics {
+            instruments.push(&mut statistics);
+        }
+        let outcome = self.manager.run(module, &session, &mut instruments);
+        if settings.timing {
+            self.console.log.write(&timing.table());
+        }
+        if settings.statistics {
+            self.console.log.write(&statistics.table());
+        }
+        let mut diagnostics = self.reproducer(&outcome, &recorder, source);
+        diagnostics.splice(0..0, outcome.diagnostics);
+        diagnostics
+    }
+
+    fn print_ir(&self, session: &Session) -> Option<PrintIr> {
+        let when = self.settings.print_ir.clone()?;
+        let log = self.console.log.clone();
+        Some(match self.settings.print_tree {
+            Some(_) => PrintIr::to_tree(when, Arc::clone(&session.artifacts)),
+            None => PrintIr::to_log(when, move |text| log.write(text)),
+        })
+    }
+
+    /// Writes a reproducer where one is due: after a failure if the user asked for it, after a panic in any case.
+    fn reproducer(&self, outcome: &Outcome, recorder: &CrashRecorder, source: &str) -> Vec<Diagnostic> {
+        let settings = &self.settings;
+        let threads = settings.threads.get();
+        let (path, reproducer) = match &settings.crash_reproducer {
+            Some(path) if outcome.failed() => {
+                (path.clone(), recorder.reproducer(&self.manager, threads, settings.verify_each))
+            }
+            None if outcome.panicked() => {
+                let reproducer = Reproducer {
+                    pipeline: self.manager.to_string(),
+                    threads,
+                    verify_each: settings.verify_each,
+                    program: source.to_owned(),
+                };
+                let path = PathBuf::from(format!("tofu-crash-{}.tir", std::process::id()));
+                (path, Some(reproducer))
+            }
+            _ => return Vec::new(),
+        };
+        let Some(reproducer) = reproducer else { return Vec::new() };
+        let name = format!("`{}`", path.display());
+        match fs::write(&path, reproducer.write()) {
+            Ok(()) => {
+                let message = format!("a reproducer was written to {name}");
+                let help = format!("run it with `--run-reproducer {}`", path.display());
+                vec![Diagnostic::remark(&codes::PASS_PANICKED, Span::NONE, message).help(help)]
+            }
+            Err(error) => vec![cannot_write(&name, &error)],
+        }
+    }
+
+    /// Says where the program differs from what its text reads back as.
+    fn roundtrip(&self, module: &Module, sources: &mut SourceMap) -> Vec<Diagnostic> {
+        let compared = Compared { names: true, locations: true };
+        for generic in [false, true] {
+            let form = if generic { "generic" } else { "pretty" };
+            let options = PrintOptions { generic, locations: true, elide_constants: None };
+            let text = print(module, &options);
+            let Ok(file) = sources.add(format!("<{form} form>"), text.as_str()) else {
+                let message = "the program's text is too long to be read back";
+                return vec![Diagnostic::error(&codes::FILE_TOO_LARGE, Span::NONE, message)];
+            };
+            let again = parse(sources, file, Arc::clone(&self.registry));
+            let wrong = |code: &'static Code, message: &str| {
+                Diagnostic::error(code, Span::NONE, format!("the program's {form} form {message}"))
+            };
+            if !again.is_ok() {
+                let mut found = vec![wrong(&codes::ROUNDTRIP, "cannot be read back")];
+                found.extend(again.diagnostics);
+                return found;
+            }
+            if digest_module(module, compared) != digest_module(&again.module, compared) {
+                let difference = first_difference(&text, &print(&again.module, &options));
+                return vec![wrong(&codes::ROUNDTRIP, "reads back as another program").note(difference)];
+            }
+        }
+        Vec::new()
+    }
+}
+
+fn first_difference(written: &str, again: &str) -> String {
+    let mut lines = (1..).zip(written.lines().zip(again.lines()));
+    match lines.find(|(_, (a, b))| a != b) {
+        Some((number, (a, b))) => format!("line {number} was written\n{}\nand is then written\n{}", a.trim(), b.trim()),
+        None => "both print alike".to_owned(),
+    }
+}
+
+fn is_error(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Error
+}
+
+fn cannot_write(name: &str, error: &io::Error) -> Diagnostic {
+    Diagnostic::error(&codes::CANNOT_WRITE, Span::NONE, format!("cannot write {name}: {error}"))
+}
+
+/// Artifacts as files of a directory.
+struct Directory(PathBuf);
+
+impl Artifacts for Directory {
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.0.join(name);
+        if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(path, bytes)
+    }
+}

@@ -1,0 +1,116 @@
+//! Reading files, and cutting them into parts.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::Path;
+
+use tofu_diagnostics::{Diagnostic, FileId, SourceMap, Span, codes};
+
+use crate::tool::{ERRORS, WRONG_USE};
+
+/// Why there is no text, with the exit code that it makes.
+pub(crate) struct Refused {
+    pub(crate) diagnostic: Diagnostic,
+    pub(crate) code: u8,
+}
+
+/// Reads `path`, or `standard_input` if it is `-`, into `sources`.
+pub(crate) fn read(
+    path: &Path,
+    standard_input: &mut dyn Read,
+    sources: &mut SourceMap,
+) -> Result<FileId, Refused> {
+    let is_standard = path == Path::new("-");
+    let name = if is_standard { "<stdin>".to_owned() } else { path.display().to_string() };
+    let bytes = if is_standard { read_all(standard_input) } else { open(path).and_then(|mut file| read_all(&mut file)) };
+    let bytes = bytes.map_err(|error| refuse(format!("cannot read `{name}`: {}", plain(&error))))?;
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => return Err(not_text(&name, error.as_bytes(), error.utf8_error().valid_up_to(), sources)),
+    };
+    // A byte-order mark says nothing about UTF-8.
+    let text = match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    };
+    sources.add(name.as_str(), text).map_err(|error| Refused {
+        diagnostic: Diagnostic::error(&codes::FILE_TOO_LARGE, Span::NONE, format!("cannot read `{name}`: {error}")),
+        code: ERRORS,
+    })
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+    }
+    Ok(file)
+}
+
+fn read_all(stream: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // One byte more than a source may have tells a too large file from a fitting one, without reading all of it.
+    stream.take(u64::from(u32::MAX) + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn refuse(message: String) -> Refused {
+    Refused { diagnostic: Diagnostic::error(&codes::CANNOT_READ, Span::NONE, message), code: WRONG_USE }
+}
+
+/// The message of the system without its number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// A text with a damaged place is shown around it; what is no text at all is refused.
+fn not_text(name: &str, bytes: &[u8], damaged: usize, sources: &mut SourceMap) -> Refused {
+    if memchr::memchr(0, &bytes[..bytes.len().min(4096)]).is_some() {
+        return refuse(format!("cannot read `{name}`: it is not a text file"));
+    }
+    let line = memchr::memrchr(b'\n', &bytes[..damaged]).map_or(0, |newline| newline + 1);
+    let column = String::from_utf8_lossy(&bytes[line..damaged]).chars().count() + 1;
+    let number = memchr::memchr_iter(b'\n', &bytes[..damaged]).count() + 1;
+    let message = format!("byte 0x{:02X} at line {number}, column {column} is not UTF-8", bytes[damaged]);
+    let span = match sources.add(name, String::from_utf8_lossy(bytes)) {
+        // Up to the damage the text is the same as the bytes.
+        Ok(file) => {
+            let start = sources.file(file).span().start + damaged as u32;
+            Span::new(start, start + '\u{fffd}'.len_utf8() as u32)
+        }
+        Err(_) => Span::NONE,
+    };
+    Refused { diagnostic: Diagnostic::error(&codes::INVALID_UTF8, span, message), code: ERRORS }
+}
+
+/// A line that separates the parts of a file.
+pub(crate) const SEPARATOR: &str = "// -----";
+
+/// The parts of a text between separators.
+pub(crate) fn parts(text: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        if line.trim_end() == SEPARATOR {
+            parts.push(start..at);
+            start = at + line.len();
+        }
+        at += line.len();
+    }
+    parts.push(start..text.len());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_at_separators() {
+        assert_eq!(parts("a\n// -----\nb\n"), [0..2, 11..13]);
+        assert_eq!(parts("a // -----\n// ------\n"), [0..21]);
+        assert_eq!(parts("// -----"), [0..0, 8..8]);
+    }
+}

@@ -1,0 +1,104 @@
+//! What a tool is made of.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use tofu_diagnostics::{Code, codes};
+use tofu_ir::{Dialect, Registry};
+use tofu_pass::{Entry, PassRegistry, install_panic_hook};
+
+use crate::{Streams, cli, console::Console, drive, lists};
+
+/// An opt tool: the dialects it reads, and the passes it runs.
+#[derive(Debug)]
+pub struct Tool {
+    pub(crate) name: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) dialects: Vec<&'static Dialect>,
+    pub(crate) passes: Vec<Entry>,
+    pub(crate) codes: Vec<&'static Code>,
+}
+
+/// The work is done.
+pub(crate) const DONE: u8 = 0;
+/// Errors in the program were reported.
+pub(crate) const ERRORS: u8 = 1;
+/// The tool was used wrongly, or a file could not be read or written.
+pub(crate) const WRONG_USE: u8 = 2;
+
+impl Tool {
+    /// A tool with everything that Tofu brings. What it brings is listed here, by name, and nowhere else.
+    pub fn standard(name: &'static str, version: &'static str) -> Tool {
+        let mut tool = Tool::empty(name, version);
+        tool.dialects = vec![&tofu_dialect_func::DIALECT, &tofu_dialect_tensor::DIALECT];
+        tool.passes = vec![
+            Entry::pass::<tofu_pass_simplify::Cse>(),
+            Entry::pass::<tofu_pass_simplify::Dce>(),
+            Entry::pass::<tofu_pass_simplify::Simplify>(),
+        ];
+        tool
+    }
+
+    /// A tool without dialects and passes.
+    pub fn empty(name: &'static str, version: &'static str) -> Tool {
+        Tool { name, version, dialects: Vec::new(), passes: Vec::new(), codes: codes::all().to_vec() }
+    }
+
+    /// Adds a dialect.
+    #[must_use]
+    pub fn dialect(mut self, dialect: &'static Dialect) -> Tool {
+        self.dialects.push(dialect);
+        self
+    }
+
+    /// Adds a pass or a pipeline.
+    #[must_use]
+    pub fn pass(mut self, entry: Entry) -> Tool {
+        self.passes.push(entry);
+        self
+    }
+
+    /// Adds codes of diagnostics for `--explain`.
+    #[must_use]
+    pub fn codes(mut self, codes: &[&'static Code]) -> Tool {
+        self.codes.extend_from_slice(codes);
+        self
+    }
+
+    /// Runs on the command line of the process.
+    pub fn main(self) -> ExitCode {
+        install_panic_hook();
+        ExitCode::from(self.run(std::env::args_os(), Streams::of_process()))
+    }
+
+    /// Runs on `arguments`, of which the first is the tool's own name. The answer is the exit code: 0 done, 1 errors
+    /// in the program were reported, 2 wrong use.
+    pub fn run(self, arguments: impl IntoIterator<Item = OsString>, mut streams: Streams) -> u8 {
+        let Tool { name, version, dialects, passes, codes } = self;
+        let registries = Registry::new(&dialects)
+            .map_err(|error| error.to_string())
+            .and_then(|registry| Ok((registry, PassRegistry::new(passes).map_err(|error| error.to_string())?)));
+        let (registry, passes) = match registries {
+            Ok(registries) => registries,
+            Err(error) => {
+                streams.log.write(&format!("{name}: {error}\n"));
+                return WRONG_USE;
+            }
+        };
+        let command = cli::command(name, version, &passes);
+        let matches = match command.clone().try_get_matches_from(arguments) {
+            Ok(matches) => matches,
+            Err(error) => return cli::answer_or_refuse(&error, &mut streams),
+        };
+        let settings = match cli::Settings::from_matches(&matches, &passes) {
+            Ok(settings) => settings,
+            Err(error) => return cli::answer_or_refuse(&error.format(&mut command.clone()), &mut streams),
+        };
+        let console = Console::new(&streams, settings.diagnostics, settings.color);
+        if let Some(question) = &settings.question {
+            return lists::answer(question, command, &registry, &passes, &codes, &console, &mut streams);
+        }
+        drive::run(settings, Arc::new(registry), &passes, &console, &mut streams)
+    }
+}

@@ -1,1 +1,0 @@
-//! Builds, tests, benchmarks and documents the Tofu workspace.
