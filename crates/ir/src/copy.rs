@@ -38,7 +38,17 @@ pub fn copy_op_from(source: &Module, op: OpId, target: &mut Module, values: &mut
     recipe.build(target, values)
 }
 
+/// Copies an op of `source` that has neither operands nor results into `target`, with its attributes and with regions
+/// without blocks: of a function, the declaration.
+pub fn copy_head_from(source: &Module, op: OpId, target: &mut Module) -> OpId {
+    let mut recipe = Recipe::default();
+    recipe.read_op(source, op);
+    Translation::new(source).recipe(&mut target.interner, &mut recipe);
+    recipe.build(target, &mut ValueMap::default())
+}
+
 /// A description of an op and all that is in it. Each op stands before its inner ones.
+#[derive(Default)]
 struct Recipe {
     ops: Vec<OpRecipe>,
     blocks: Vec<BlockRecipe>,
@@ -72,7 +82,7 @@ struct ValueRecipe {
 
 impl Recipe {
     fn read(module: &Module, op: OpId) -> Recipe {
-        let mut recipe = Recipe { ops: Vec::new(), blocks: Vec::new(), values: FxHashSet::default() };
+        let mut recipe = Recipe::default();
         recipe.read_op(module, op);
         // The list of ops grows while it is worked through: no recursion over the depth of the program.
         let mut originals = vec![op];

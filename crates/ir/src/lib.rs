@@ -36,7 +36,7 @@ mod verify;
 
 pub use attributes::{Attr, AttrData, DenseConstant, DenseData, DialectAttr, SymbolRef};
 pub use builder::{Builder, OpBuilder};
-pub use copy::{ValueMap, copy_op, copy_op_from};
+pub use copy::{ValueMap, copy_head_from, copy_op, copy_op_from};
 pub use digest::{Compared, Digest, digest, digest_module};
 pub use display::{
     AttrDisplay, DisplayOptions, write_attr, write_dense, write_dict, write_location, write_string,

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::{AttrData, Module, Name, OpId, Trait};
+use crate::{Attr, AttrData, Module, Name, OpId, SymbolRef, Trait};
 
 /// The names in one op with [`Trait::SymbolTable`].
 #[derive(Clone, Debug, Default)]
@@ -88,6 +88,20 @@ impl SymbolTables {
 }
 
 impl Module {
+    /// Calls `visit` for every symbol that an attribute mentions, however deep.
+    pub fn visit_symbols(&self, attr: Attr, visit: &mut impl FnMut(&SymbolRef)) {
+        match self.attr_data(attr) {
+            AttrData::Symbol(path) => visit(path),
+            AttrData::Array(items) => items.iter().for_each(|&item| self.visit_symbols(item, visit)),
+            AttrData::Dict(entries) => entries.iter().for_each(|&(_, item)| self.visit_symbols(item, visit)),
+            AttrData::Pair(left, right) => {
+                [*left, *right].iter().for_each(|&side| self.visit_symbols(side, visit))
+            }
+            AttrData::Dialect(dialect) => self.visit_symbols(dialect.params, visit),
+            _ => {}
+        }
+    }
+
     /// The op that the symbol in the attribute `name` of `op` means. For one question; ask [`SymbolTables`] for many.
     pub fn symbol_target(&self, op: OpId, name: &str) -> Option<OpId> {
         match self.attr_value(op, name)? {

@@ -189,6 +189,7 @@ impl Verifier<'_> {
     fn terminator(&mut self, parent: OpId, block: BlockId) {
         let module = self.module;
         let last = module.last_op(block);
+        let before = self.found.len();
         for op in module.ops(block) {
             if Some(op) != last && module.has(op, Trait::Terminator) {
                 let name = module.def(op).written_name();
@@ -198,7 +199,8 @@ impl Verifier<'_> {
                 self.found.push(diagnostic.secondary(next, "this op comes after it"));
             }
         }
-        if self.damage.blocks.contains(&block) {
+        // A terminator too early explains why there is none at the end.
+        if self.damage.blocks.contains(&block) || self.found.len() > before {
             return;
         }
         if last.is_none_or(|last| !module.has(last, Trait::Terminator)) {
@@ -332,29 +334,18 @@ impl Verifier<'_> {
 
     fn symbol_uses(&mut self, op: OpId, key: &str, attr: Attr) {
         let module = self.module;
-        let mut pending = vec![attr];
-        while let Some(attr) = pending.pop() {
-            match module.attr_data(attr) {
-                AttrData::Symbol(path) => {
-                    let damaged = path.iter().any(|name| self.damage.symbols.contains(name));
-                    if !damaged && self.symbols.resolve(module, op, path).is_none() {
-                        let name = path.last().map_or("", |&name| module.text(name));
-                        let message = format!("there is no `{}`", module.display_attr(attr));
-                        let known: Vec<&str> = self.names_around(op);
-                        let help = did_you_mean(name, known.iter().copied());
-                        self.found.push(
-                            Diagnostic::error(&codes::UNDEFINED_SYMBOL, module.attr_span(op, key), message)
-                                .maybe_help(help),
-                        );
-                    }
-                }
-                AttrData::Array(items) => pending.extend(items.iter().rev()),
-                AttrData::Dict(entries) => pending.extend(entries.iter().rev().map(|entry| entry.1)),
-                AttrData::Pair(left, right) => pending.extend([*right, *left]),
-                AttrData::Dialect(dialect) => pending.push(dialect.params),
-                _ => {}
+        module.visit_symbols(attr, &mut |path| {
+            let damaged = path.iter().any(|name| self.damage.symbols.contains(name));
+            if damaged || self.symbols.resolve(module, op, path).is_some() {
+                return;
             }
-        }
+            let text: Vec<&str> = path.iter().map(|&name| module.text(name)).collect();
+            let message = format!("there is no `@{}`", text.join("::@"));
+            let known = self.names_around(op);
+            let help = did_you_mean(text.last().copied().unwrap_or(""), known.iter().copied());
+            let span = module.attr_span(op, key);
+            self.found.push(Diagnostic::error(&codes::UNDEFINED_SYMBOL, span, message).maybe_help(help));
+        });
     }
 
     fn names_around(&mut self, op: OpId) -> Vec<&'_ str> {

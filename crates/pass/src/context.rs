@@ -115,8 +115,8 @@ impl Cancellation {
 
 /// What a pass works with.
 pub struct PassContext<'a> {
-    /// The program. In a function pass it holds the function and perhaps nothing else: what is around the function
-    /// may not be looked at.
+    /// The program. In a function pass it holds the function and perhaps no more than what the function's symbols mean,
+    /// other functions as declarations.
     pub module: &'a mut Module,
     op: OpId,
     pass: &'static str,

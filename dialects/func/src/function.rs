@@ -42,7 +42,7 @@ impl Anchor for Func {
 pub static RETURN: OpDef = op("func.return")
     .keyword("return")
     .summary("Ends a function and gives its results.")
-    .example("return")
+    .example("func @second(%x: f32, %y: f32) -> f32 {\n  return %y\n}")
     .operands(&[any("results").variadic()])
     .traits(&[Trait::Pure, Trait::Terminator])
     .verify(verify_return);

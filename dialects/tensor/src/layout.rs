@@ -265,7 +265,7 @@ fn per_dimension<'m>(
         return Ok(list);
     }
     let message = format!(
-        "`{name}` has {} entries, but {} has rank {}",
+        "`{name}` has length {}, but {} has rank {}",
         list.len(),
         quoted(module, module.operand(op, 0)),
         ty.rank()

@@ -1,5 +1,7 @@
 //! The types of results, and what is said where operands do not fit.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 
 use tofu_diagnostics::{Diagnostic, Format, Renderer, SourceMap};

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Operands have been replaced before an op is looked at, so equal expressions of any depth are found in one walk
-//! (Briggs, Cooper and Simpson, "Value numbering", 1997, section 3.1). Two ops are equal if they are of one kind and
+//! (dominator-based value numbering: Briggs, Cooper and Simpson, "Value Numbering", 1997). Two ops are equal if they are of one kind and
 //! agree in attributes, operands and result types; ops with regions if, further, the digests of their regions and the
 //! values used from outside agree. The inside of an isolated op is walked with a table of its own.
 
@@ -55,7 +55,7 @@ impl Pass for Cse {
     }
 }
 
-/// Merges equal ops in `root`. Gives the number of ops that were erased; those that remain come from all places that
+/// Merges equal ops in `root`, an isolated op. Gives the number of ops that were erased; those that remain come from all places that
 /// they stand for.
 pub fn merge_equal_ops(module: &mut Module, root: OpId) -> u64 {
     let mut walk = Walk {

@@ -37,7 +37,8 @@ impl Pass for Dce {
     }
 }
 
-/// Erases the dead ops in `root`, inner ones included. Gives their number; ops in an erased op do not count.
+/// Erases the dead ops in `root`, an isolated op, inner ones included. Gives their number; ops in an erased op do not
+/// count.
 pub fn erase_dead_ops(module: &mut Module, root: OpId) -> u64 {
     let mut worklist = Worklist::backward(module, root);
     let mut erased = 0;

@@ -23,7 +23,7 @@ pub struct FoldCounts {
     pub exchanged: u64,
 }
 
-/// Folds the ops in `root` until none folds any more. Operands of commutative ops come in the order of their
+/// Folds the ops in `root`, an isolated op, until none folds any more. Operands of commutative ops come in the order of their
 /// definitions, constants last.
 pub fn fold_ops(module: &mut Module, root: OpId) -> FoldCounts {
     let mut counts = FoldCounts::default();

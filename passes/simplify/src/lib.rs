@@ -6,7 +6,7 @@
 //! | [`Cse`] | merges equal ops | `cse` |
 //! | [`Dce`] | erases dead ops | `dce` |
 //!
-//! Each is a function first, on any op and all that is in it: [`fold_ops`], [`merge_equal_ops`], [`erase_dead_ops`].
+//! Each is a function first, on an isolated op and all that is in it: [`fold_ops`], [`merge_equal_ops`], [`erase_dead_ops`].
 
 mod cse;
 mod dce;

@@ -102,7 +102,7 @@ impl Counts {
     }
 }
 
-/// One round of simplification of the ops in `root`. When it has done nothing, there is nothing left to do.
+/// One round of simplification of the ops in `root`, an isolated op. When it has done nothing, there is nothing left to do.
 pub fn simplify(module: &mut Module, root: OpId) -> Counts {
     let folds = fold_ops(module, root);
     let merged = merge_equal_ops(module, root);

@@ -25,7 +25,8 @@ impl Pass for LowerScale {
 }",
         effect: "The op becomes a `tensor.multiply` with a constant.",
     };
-    const STATISTICS: &'static [(&'static str, &'static str)] = &[("lowered ops", "Ops that became multiplications.")];
+    const STATISTICS: &'static [(&'static str, &'static str)] =
+        &[("lowered ops", "Ops that became multiplications.")];
 
     fn run(&self, cx: &mut PassContext<'_>) -> PassResult {
         let scales: Vec<OpId> = cx.module.walk(cx.op()).filter(|&op| cx.module.is(op, &SCALE)).collect();

@@ -2,5 +2,7 @@
 
 fn main() -> std::process::ExitCode {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
-    tofu_filetest::run(&tofu_filetest::Config::new(root).tool("example-opt", env!("CARGO_BIN_EXE_example-opt")))
+    tofu_filetest::run(
+        &tofu_filetest::Config::new(root).tool("example-opt", env!("CARGO_BIN_EXE_example-opt")),
+    )
 }

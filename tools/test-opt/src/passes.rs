@@ -1,7 +1,7 @@
 //! Passes that do what passes must not, each in the functions whose name contains `target`.
 
-use tofu_dialect_func::Func;
 use tofu_diagnostics::{Diagnostic, codes};
+use tofu_dialect_func::Func;
 use tofu_ir::SYMBOL_NAME;
 use tofu_pass::{Changed, Pass, PassContext, PassResult, pass_options};
 

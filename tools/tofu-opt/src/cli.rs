@@ -81,20 +81,23 @@ pub(crate) fn command(name: &'static str, version: &'static str, passes: &PassRe
                 .value_hint(ValueHint::FilePath)
                 .required_unless_present_any(QUESTIONS),
         );
-    let command = passes.entries().fold(command.next_help_heading("Passes, in the order they are given"), |command, entry| {
-        command.arg(
-            Arg::new(pass_id(entry.name))
-                .long(entry.name)
-                .help(entry.summary())
-                .hide_short_help(true)
-                .value_name("OPTIONS")
-                .num_args(0..=1)
-                .require_equals(true)
-                .default_missing_value("")
-                .action(ArgAction::Append)
-                .conflicts_with("pass-pipeline"),
-        )
-    });
+    let command = passes.entries().fold(
+        command.next_help_heading("Passes, in the order they are given"),
+        |command, entry| {
+            command.arg(
+                Arg::new(pass_id(entry.name))
+                    .long(entry.name)
+                    .help(entry.summary())
+                    .hide_short_help(true)
+                    .value_name("OPTIONS")
+                    .num_args(0..=1)
+                    .require_equals(true)
+                    .default_missing_value("")
+                    .action(ArgAction::Append)
+                    .conflicts_with("pass-pipeline"),
+            )
+        },
+    );
     let command = command.args([
         Arg::new("pass-pipeline")
             .long("pass-pipeline")
@@ -102,9 +105,15 @@ pub(crate) fn command(name: &'static str, version: &'static str, passes: &PassRe
             .help("A whole pipeline, such as 'module(func(simplify))'"),
         flag("dump-pass-pipeline", "Print the pipeline to standard error before it runs"),
     ]);
-    [output_arguments(), look_inside_arguments(), check_arguments(), discover_arguments(), general_arguments()]
-        .into_iter()
-        .fold(command, |command, (heading, arguments)| command.next_help_heading(heading).args(arguments))
+    [
+        output_arguments(),
+        look_inside_arguments(),
+        check_arguments(),
+        discover_arguments(),
+        general_arguments(),
+    ]
+    .into_iter()
+    .fold(command, |command, (heading, arguments)| command.next_help_heading(heading).args(arguments))
 }
 
 type Group = (&'static str, Vec<Arg>);
@@ -119,7 +128,12 @@ fn output_arguments() -> Group {
             .help("Where to write; standard output if not given")
             .value_parser(value_parser!(PathBuf))
             .value_hint(ValueHint::FilePath),
-        Arg::new("emit").long("emit").value_name("FORM").help("What to write").value_parser(emit).default_value("tir"),
+        Arg::new("emit")
+            .long("emit")
+            .value_name("FORM")
+            .help("What to write")
+            .value_parser(emit)
+            .default_value("tir"),
         flag("print-generic", "Write every op alike, without short cuts"),
         flag("print-locations", "Write the location of every op that has one"),
         Arg::new("elide-constants")
@@ -190,7 +204,10 @@ fn discover_arguments() -> Group {
         flag("list-passes", "List passes and pipelines with their options"),
         flag("list-ops", "List ops"),
         flag("list-dialects", "List dialects"),
-        Arg::new("explain").long("explain").value_name("CODE").help("Say what a diagnostic means, with an example"),
+        Arg::new("explain")
+            .long("explain")
+            .value_name("CODE")
+            .help("Say what a diagnostic means, with an example"),
         flag("manual", "Write the manual page, in roff"),
         Arg::new("completions")
             .long("completions")
@@ -202,8 +219,10 @@ fn discover_arguments() -> Group {
 }
 
 fn general_arguments() -> Group {
-    let formats = PossibleValuesParser::new(["human", "short", "json"]).try_map(|name| name.parse::<Format>());
-    let colors = PossibleValuesParser::new(["auto", "always", "never"]).try_map(|name| name.parse::<ColorChoice>());
+    let formats =
+        PossibleValuesParser::new(["human", "short", "json"]).try_map(|name| name.parse::<Format>());
+    let colors =
+        PossibleValuesParser::new(["auto", "always", "never"]).try_map(|name| name.parse::<ColorChoice>());
     let arguments = vec![
         Arg::new("diagnostics")
             .long("diagnostics")
@@ -211,7 +230,12 @@ fn general_arguments() -> Group {
             .help("How to write diagnostics")
             .value_parser(formats)
             .default_value("human"),
-        Arg::new("color").long("color").value_name("WHEN").help("Color diagnostics").value_parser(colors).default_value("auto"),
+        Arg::new("color")
+            .long("color")
+            .value_name("WHEN")
+            .help("Color diagnostics")
+            .value_parser(colors)
+            .default_value("auto"),
         Arg::new("threads")
             .long("threads")
             .value_name("N")
@@ -232,14 +256,18 @@ fn pass_id(name: &str) -> String {
 
 impl Settings {
     pub(crate) fn from_matches(matches: &ArgMatches, passes: &PassRegistry) -> Result<Settings, Error> {
-        let strings = |id: &str| matches.get_many::<String>(id).unwrap_or_default().cloned().collect::<Vec<_>>();
+        let strings =
+            |id: &str| matches.get_many::<String>(id).unwrap_or_default().cloned().collect::<Vec<_>>();
         let path = |id: &str| matches.get_one::<PathBuf>(id).cloned();
         let (print_before, print_after) = (strings("print-ir-before"), strings("print-ir-after"));
         for name in print_before.iter().chain(&print_after) {
             if passes.get(name).is_none() {
                 let near = tofu_diagnostics::suggest::did_you_mean(name, passes.names());
                 let near = near.map(|near| format!("; {near}")).unwrap_or_default();
-                return Err(Error::raw(ErrorKind::InvalidValue, format!("there is no pass `{name}`{near}\n")));
+                return Err(Error::raw(
+                    ErrorKind::InvalidValue,
+                    format!("there is no pass `{name}`{near}\n"),
+                ));
             }
         }
         let all_cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -329,4 +357,3 @@ pub(crate) fn answer_or_refuse(error: &Error, streams: &mut Streams) -> u8 {
     let _ = streams.output.write_all(text.as_bytes());
     DONE
 }
-

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use tofu_diagnostics::{Code, Diagnostic, FileId, Severity, SourceMap, Span, codes};
 use tofu_ir::{Compared, Module, Registry, digest_module};
 use tofu_pass::{
-    Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Session, Statistics,
-    Timing, VerifyEach,
+    Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Session,
+    Statistics, Timing, VerifyEach,
 };
 use tofu_syntax::{PrintOptions, parse, parse_part, print};
 
@@ -131,7 +131,12 @@ impl Driver<'_> {
     }
 
     /// What comes of one part, and what there is to say about it.
-    fn part(&self, sources: &mut SourceMap, file: FileId, part: Range<usize>) -> (Option<String>, Vec<Diagnostic>) {
+    fn part(
+        &self,
+        sources: &mut SourceMap,
+        file: FileId,
+        part: Range<usize>,
+    ) -> (Option<String>, Vec<Diagnostic>) {
         let parsed = parse_part(sources, file, part.clone(), Arc::clone(&self.registry));
         let is_ok = parsed.is_ok();
         let (mut module, mut diagnostics) = (parsed.module, parsed.diagnostics);
@@ -267,7 +272,9 @@ impl Driver<'_> {
 fn first_difference(written: &str, again: &str) -> String {
     let mut lines = (1..).zip(written.lines().zip(again.lines()));
     match lines.find(|(_, (a, b))| a != b) {
-        Some((number, (a, b))) => format!("line {number} was written\n{}\nand is then written\n{}", a.trim(), b.trim()),
+        Some((number, (a, b))) => {
+            format!("line {number} was written\n{}\nand is then written\n{}", a.trim(), b.trim())
+        }
         None => "both print alike".to_owned(),
     }
 }

@@ -31,7 +31,11 @@ pub(crate) fn verify(sources: &SourceMap, file: FileId, diagnostics: &[Diagnosti
             Some(expectation) => *expectation = None,
             None => {
                 let message = format!("unexpected {}: {}", name(diagnostic.severity), diagnostic.message);
-                found.push(Diagnostic::error(&codes::UNEXPECTED_DIAGNOSTIC, diagnostic.primary.span, message));
+                found.push(Diagnostic::error(
+                    &codes::UNEXPECTED_DIAGNOSTIC,
+                    diagnostic.primary.span,
+                    message,
+                ));
             }
         }
     }
@@ -132,8 +136,11 @@ mod tests {
 
     #[test]
     fn wrong_announcements_are_errors() {
-        assert_eq!(check("\n// expected-error {{wrong"), ["`}}` is missing", "unexpected error: all wrong here"]);
-        assert!(check("\n// expected-errors {{wrong}}")[0].starts_with("`errors` is none of"));
-        assert!(check("\n// expected-error@1 {{wrong}}")[0].starts_with("`@1` is none of"));
+        assert_eq!(
+            check("\n// expected-error {{wrong"),
+            ["unexpected error: all wrong here", "`}}` is missing"]
+        );
+        assert!(check("\n// expected-errors {{wrong}}")[1].starts_with("`errors` is none of"));
+        assert!(check("\n// expected-error@1 {{wrong}}")[1].starts_with("`@1` is none of"));
     }
 }

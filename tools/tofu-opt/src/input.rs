@@ -23,11 +23,17 @@ pub(crate) fn read(
 ) -> Result<FileId, Refused> {
     let is_standard = path == Path::new("-");
     let name = if is_standard { "<stdin>".to_owned() } else { path.display().to_string() };
-    let bytes = if is_standard { read_all(standard_input) } else { open(path).and_then(|mut file| read_all(&mut file)) };
+    let bytes = if is_standard {
+        read_all(standard_input)
+    } else {
+        open(path).and_then(|mut file| read_all(&mut file))
+    };
     let bytes = bytes.map_err(|error| refuse(format!("cannot read `{name}`: {}", plain(&error))))?;
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
-        Err(error) => return Err(not_text(&name, error.as_bytes(), error.utf8_error().valid_up_to(), sources)),
+        Err(error) => {
+            return Err(not_text(&name, error.as_bytes(), error.utf8_error().valid_up_to(), sources));
+        }
     };
     // A byte-order mark says nothing about UTF-8.
     let text = match text.strip_prefix('\u{feff}') {
@@ -35,7 +41,11 @@ pub(crate) fn read(
         None => text,
     };
     sources.add(name.as_str(), text).map_err(|error| Refused {
-        diagnostic: Diagnostic::error(&codes::FILE_TOO_LARGE, Span::NONE, format!("cannot read `{name}`: {error}")),
+        diagnostic: Diagnostic::error(
+            &codes::FILE_TOO_LARGE,
+            Span::NONE,
+            format!("cannot read `{name}`: {error}"),
+        ),
         code: ERRORS,
     })
 }

@@ -26,6 +26,6 @@ mod input;
 mod lists;
 mod tool;
 
-pub use console::Streams;
+pub use console::{Log, Streams};
 pub use lists::{ops_reference, passes_reference};
 pub use tool::Tool;

@@ -114,7 +114,8 @@ pub fn passes_reference(tool: Tool) -> String {
             let _ = writeln!(text, "| {name} | {meaning} |");
         }
         if !entry.example.program.is_empty() {
-            let _ = write!(text, "\n{}\n\n```tir\n{}\n```\n", entry.example.effect, entry.example.program.trim());
+            let _ =
+                write!(text, "\n{}\n\n```tir\n{}\n```\n", entry.example.effect, entry.example.program.trim());
         }
     }
     text
@@ -122,8 +123,9 @@ pub fn passes_reference(tool: Tool) -> String {
 
 /// The reference of a tool's ops, in Markdown.
 pub fn ops_reference(tool: &Tool) -> String {
-    let mut text =
-        String::from("# Ops\n\nGenerated from the definitions of the ops by `cargo xtask docs`; do not edit.\n");
+    let mut text = String::from(
+        "# Ops\n\nGenerated from the definitions of the ops by `cargo xtask docs`; do not edit.\n",
+    );
     let Ok(registry) = Registry::new(&tool.dialects) else { return text };
     for dialect in registry.dialects() {
         let _ = write!(text, "\n## Dialect `{}`\n\n{}\n", dialect.name, dialect.summary);

@@ -76,9 +76,9 @@ impl Tool {
     /// in the program were reported, 2 wrong use.
     pub fn run(self, arguments: impl IntoIterator<Item = OsString>, mut streams: Streams) -> u8 {
         let Tool { name, version, dialects, passes, codes } = self;
-        let registries = Registry::new(&dialects)
-            .map_err(|error| error.to_string())
-            .and_then(|registry| Ok((registry, PassRegistry::new(passes).map_err(|error| error.to_string())?)));
+        let registries = Registry::new(&dialects).map_err(|error| error.to_string()).and_then(|registry| {
+            Ok((registry, PassRegistry::new(passes).map_err(|error| error.to_string())?))
+        });
         let (registry, passes) = match registries {
             Ok(registries) => registries,
             Err(error) => {

@@ -8,6 +8,8 @@
 
 mod bench;
 mod docs;
+#[cfg(test)]
+mod layers;
 mod setup;
 mod shell;
 mod test;

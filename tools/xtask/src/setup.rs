@@ -13,7 +13,9 @@ pub(crate) fn toolchain() -> Done {
             continue;
         }
         run(Command::new("rustup").args(["component", "add", component])).map_err(|Failure(cause)| {
-            Failure(format!("`cargo {subcommand}` is missing ({cause}); run `rustup component add {component}`"))
+            Failure(format!(
+                "`cargo {subcommand}` is missing ({cause}); run `rustup component add {component}`"
+            ))
         })?;
     }
     Ok(())

@@ -142,6 +142,10 @@ impl Session<'_> {
         let mut child = process::Command::new(std::path::absolute(program)?)
             .args(arguments)
             .current_dir(self.root)
+            // What these say about a terminal or a debugging session must not reach what tests compare.
+            .env_remove("COLUMNS")
+            .env_remove("NO_COLOR")
+            .env_remove("RUST_BACKTRACE")
             .stdin(stdin)
             .stdout(stdout.try_clone()?)
             .stderr(stderr.try_clone()?)

@@ -8,8 +8,8 @@ use crate::Changed;
 
 /// Verifies the program after each pass that has changed it.
 ///
-/// While functions are worked on in parallel, symbols of other functions are out of sight; uses of symbols are then
-/// checked when all functions are together again.
+/// While functions are worked on in parallel, each sees only what it mentioned before; symbols are then checked when all
+/// functions are together again.
 #[derive(Debug, Default)]
 pub struct VerifyEach;
 
@@ -41,7 +41,8 @@ fn check(step: &Step<'_>, changed: Changed) -> Vec<Diagnostic> {
     }
     let mut found = verify(step.module);
     if step.detached {
-        found.retain(|diagnostic| diagnostic.code.id != codes::UNDEFINED_SYMBOL.id);
+        let of_whole = [codes::UNDEFINED_SYMBOL.id, codes::REDEFINED_SYMBOL.id];
+        found.retain(|diagnostic| !of_whole.contains(&diagnostic.code.id));
     }
     if let Some(first) = found.first() {
         let message = format!("the program is invalid after `{}`", step.text());

@@ -8,14 +8,17 @@
 //!         ── copy @g ──► { @g } ── passes ──► { @g' } ── copy back ──►
 //! ```
 //!
+//! Beside each function stands what its symbols mean, the functions that it calls as declarations.
+//!
 //! This is done on one thread as on many, so that ids, names and messages never depend on their number. One function
 //! alone is worked on in place. After a failure the other functions are still worked on, again for the sake of the same
 //! messages, but nothing is put back.
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use rustc_hash::FxHashSet;
 use tofu_diagnostics::{Code, Diagnostic, codes};
-use tofu_ir::{Module, OpId, Trait, ValueMap, copy_op_from};
+use tofu_ir::{Module, OpId, SymbolTables, Syntax, Trait, ValueMap, copy_head_from, copy_op_from};
 
 use super::{Ran, Runner, is, work::Stopped, work::Work};
 use crate::{
@@ -109,6 +112,8 @@ impl Runner<'_> {
         let copy = copy_op_from(source, task.op, &mut alone, &mut ValueMap::default());
         let body = alone.body();
         alone.append(body, copy);
+        copy_surroundings(source, task.op, &mut alone);
+        let surroundings: Vec<OpId> = alone.ops(body).collect();
         let mut instruments: Vec<&mut dyn Instrument> = Vec::new();
         for fork in &mut task.forks {
             instruments.push(&mut **fork);
@@ -122,7 +127,7 @@ impl Runner<'_> {
         };
         let mut result = self.pipeline(pipeline, &mut work);
         task.artifacts = work.artifacts;
-        if result.is_ok() && !alone.ops(body).eq([copy]) {
+        if result.is_ok() && !alone.ops(body).eq(surroundings) {
             let message = format!("`{pipeline}` has changed what is around the op that it was given");
             let span = source.span(task.op);
             task.diagnostics.push(Diagnostic::error(&codes::INVALID_AFTER_PASS, span, message));
@@ -160,6 +165,36 @@ fn join(task: Task, work: &mut Work<'_, '_>) -> Result<Option<(Module, OpId)>, S
     let unwritten = work.keep(task.artifacts);
     work.say(unwritten)?;
     task.result
+}
+
+/// Copies what the symbols in an op mean next to it: the declarations of functions, and all of anything else, with
+/// what that mentions in turn.
+fn copy_surroundings(source: &Module, op: OpId, alone: &mut Module) {
+    let mut symbols = SymbolTables::new();
+    let body = alone.body();
+    let mut known = FxHashSet::from_iter([op]);
+    let mut pending = vec![op];
+    while let Some(user) = pending.pop() {
+        let mut mentioned = Vec::new();
+        for inner in source.walk(user) {
+            source.visit_symbols(source.attr_dict(inner), &mut |path| mentioned.push((inner, path[0])));
+        }
+        for (inner, name) in mentioned {
+            // What is named in the op itself has come along.
+            let Some(target) = symbols.resolve(source, inner, &[name]) else { continue };
+            let is_inside = source.ancestors(target).any(|around| around == user);
+            if is_inside || !known.insert(target) {
+                continue;
+            }
+            let copy = if source.def(target).syntax == Syntax::Function {
+                copy_head_from(source, target, alone)
+            } else {
+                pending.push(target);
+                copy_op_from(source, target, alone, &mut ValueMap::default())
+            };
+            alone.append(body, copy);
+        }
+    }
 }
 
 /// The ops directly in the op that `pipeline` is for.

@@ -471,3 +471,37 @@ fn composed_and_parsed_pipelines_do_the_same() {
     assert!(!parse(&composed.to_string()).run(&mut b, &session(4).0, &mut []).failed());
     assert_eq!(text(&a), text(&b));
 }
+
+#[test]
+fn functions_bring_what_they_mention() {
+    pass_options! {
+            /// Says what stands beside the function, and how many of its regions have blocks.
+        struct Beside;
+    }
+    impl Pass for Beside {
+        const NAME: &'static str = "beside";
+        type Anchor = Func;
+        fn run(&self, cx: &mut PassContext<'_>) -> PassResult {
+            let module = &*cx.module;
+            let others = module.ops(module.body()).filter(|&op| op != cx.op());
+            let names: Vec<String> = others
+                .map(|op| {
+                    let bodies = module.regions(op).filter(|&region| module.entry(region).is_some()).count();
+                    format!("{} {bodies}", describe(module, op))
+                })
+                .collect();
+            let message = format!("{} sees {names:?}", describe(module, cx.op()));
+            cx.report(Diagnostic::remark(&tofu_diagnostics::codes::WRONG_USAGE, Default::default(), message));
+            Ok(Changed::No)
+        }
+    }
+    let mut module = functions(3);
+    let body = module.body();
+    let ops: Vec<_> = module.ops(body).collect();
+    let callee = module.interner.symbol("f2");
+    module.set_attr(ops[0], "test.mentions", callee);
+    let manager = PassManager::new().nest::<Func>(|f| f.add(Beside));
+    let outcome = manager.run(&mut module, &session(2).0, &mut []);
+    let first = said(&outcome).remove(0);
+    assert!(first.ends_with("func @f0 sees [\"func @f2 1\"]"), "{first}");
+}

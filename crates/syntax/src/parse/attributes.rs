@@ -61,7 +61,7 @@ impl<'s> Parser<'s> {
             self.error(&codes::NESTING_TOO_DEEP, span, format!("attributes nest more than {MAX_DEPTH} deep"));
             return None;
         }
-        let mut sides = pair.into_inner().filter(|part| part.as_rule() != Rule::times);
+        let mut sides = pair.into_inner();
         let left = self.side(base, sides.next()?, depth)?;
         match sides.next() {
             None => Some(left),
@@ -206,22 +206,19 @@ impl<'s> Parser<'s> {
                 }
                 LocationData::Fused(inner.into())
             }
-            Rule::file => {
-                let file = self.unquoted(parts.next()?.as_str());
-                let file = self.module.interner.name(&file);
-                // A line beyond what a number holds says no more than the last one that it holds.
-                let mut number =
-                    || parts.next().map_or(0, |number| number.as_str().parse().unwrap_or(u32::MAX));
-                LocationData::File { file, line: number(), column: number() }
-            }
             Rule::named => {
                 let name = self.unquoted(parts.next()?.as_str());
                 let name = self.module.interner.name(&name);
-                let child = match parts.next() {
-                    Some(child) => self.location_body(child, depth + 1)?,
-                    None => self.module.interner.unknown_location(),
-                };
-                LocationData::Named { name, child }
+                match parts.next() {
+                    None => LocationData::Named { name, child: self.module.interner.unknown_location() },
+                    Some(line) if line.as_rule() == Rule::integer => {
+                        // A line beyond what a number holds says no more than the last one that it holds.
+                        let number = |text: &str| text.parse().unwrap_or(u32::MAX);
+                        let column = number(parts.next()?.as_str());
+                        LocationData::File { file: name, line: number(line.as_str()), column }
+                    }
+                    Some(child) => LocationData::Named { name, child: self.location_body(child, depth + 1)? },
+                }
             }
             _ => LocationData::Unknown,
         };

@@ -95,6 +95,8 @@ fn rule_name(rule: Rule) -> Option<&'static str> {
         Rule::number | Rule::typed_number | Rule::integer => "a number",
         Rule::ty | Rule::type_parts | Rule::type_list | Rule::plain_type => "a type",
         Rule::types | Rule::tail => "`:` and the result types",
+        Rule::dim => "an extent (`4`, `?` or `{name}`)",
+        Rule::element => "an element type",
         Rule::dict | Rule::attributes => "attributes (`{…}`)",
         Rule::attribute | Rule::array | Rule::dialect_attribute | Rule::typed_dense => "an attribute",
         Rule::dense | Rule::dense_body | Rule::dense_text => "a constant (`dense<…>`)",
@@ -105,8 +107,7 @@ fn rule_name(rule: Rule) -> Option<&'static str> {
         Rule::successors | Rule::successor => "successors (`[^block]`)",
         Rule::body => "`{`",
         Rule::after | Rule::EOI => NEXT_OP,
-        Rule::times => "`x`",
-        Rule::location | Rule::location_body | Rule::named | Rule::file => "a location (`loc(…)`)",
+        Rule::location | Rule::location_body | Rule::named => "a location (`loc(…)`)",
         Rule::unknown | Rule::callsite | Rule::fused => "a location (`loc(…)`)",
         _ => return None,
     })

@@ -90,14 +90,23 @@ impl<'s> Parser<'s> {
         let start = self.at;
         let (rule, def) = self.expected_head();
         let text: &'s str = self.text;
-        let pair = match Grammar::parse(rule, &text[start..]) {
-            Ok(mut pairs) => pairs.next().and_then(|pair| pair.into_inner().next()),
+        let parts = match Grammar::parse(rule, &text[start..]) {
+            Ok(mut pairs) => pairs.next().map(Pair::into_inner),
             Err(error) => return self.damaged_statement(block, start, def, &error),
         };
-        // Every statement rule holds exactly one head.
-        let Some(pair) = pair else { return self.recover(start, start) };
-        self.at = start + pair.as_span().end();
-        let head = self.head(start, pair);
+        let mut head = Head::default();
+        for part in parts.into_iter().flatten() {
+            match part.as_rule() {
+                Rule::after | Rule::body => {}
+                rule => {
+                    self.at = start + part.as_span().end();
+                    match rule {
+                        Rule::location => head.location = self.location(part),
+                        _ => self.head(start, part, &mut head),
+                    }
+                }
+            }
+        }
         match rule {
             Rule::body_statement | Rule::function_statement => self.symbol_op(block, start, head, def),
             _ => self.plain_op(block, start, head, labels),
@@ -166,8 +175,7 @@ impl<'s> Parser<'s> {
         self.close_scope();
     }
 
-    fn head(&mut self, base: usize, pair: Pair<'s, Rule>) -> Head<'s> {
-        let mut head = Head::default();
+    fn head(&mut self, base: usize, pair: Pair<'s, Rule>, head: &mut Head<'s>) {
         for part in pair.into_inner() {
             let span = self.pair_span(base, &part);
             match part.as_rule() {
@@ -199,10 +207,10 @@ impl<'s> Parser<'s> {
                         head.successors.push((&block.as_str()[1..], span, head.operands.len() - before));
                     }
                 }
-                Rule::dict => self.head_entries(base, part, &mut head),
+                Rule::dict => self.head_entries(base, part, head),
                 Rule::attributes => {
                     for dict in part.into_inner() {
-                        self.head_entries(base, dict, &mut head);
+                        self.head_entries(base, dict, head);
                     }
                 }
                 Rule::symbol => {
@@ -217,10 +225,9 @@ impl<'s> Parser<'s> {
                         self.add_entry(&mut head, name, attr, span);
                     }
                 }
-                Rule::parameters => self.head_parameters(base, part, &mut head),
-                Rule::function_results => self.head_results(base, part, &mut head),
-                Rule::tail => self.head_tail(base, part, &mut head),
-                Rule::location => head.location = self.location(part),
+                Rule::parameters => self.head_parameters(base, part, head),
+                Rule::function_results => self.head_results(base, part, head),
+                Rule::types => self.head_types(base, part, head),
                 Rule::dense => {
                     // The type comes last; the constant is read again when it is known.
                     head.types_span = span;
@@ -228,7 +235,6 @@ impl<'s> Parser<'s> {
                 _ => {}
             }
         }
-        head
     }
 
     fn values(&self, base: usize, pair: Pair<'s, Rule>, out: &mut SmallVec<[(&'s str, Span); 4]>) {
@@ -347,27 +353,19 @@ impl<'s> Parser<'s> {
         self.add_dictionaries(head, RESULT_ATTRIBUTES, &dicts);
     }
 
-    fn head_tail(&mut self, base: usize, pair: Pair<'s, Rule>, head: &mut Head<'s>) {
+    fn head_types(&mut self, base: usize, pair: Pair<'s, Rule>, head: &mut Head<'s>) {
+        let mut types = SmallVec::new();
         for part in pair.into_inner() {
             match part.as_rule() {
-                Rule::types => {
-                    let mut types = SmallVec::new();
-                    for part in part.into_inner() {
-                        match part.as_rule() {
-                            Rule::ty => types.push(self.head_type(base, &part, head)),
-                            _ => {
-                                for ty in part.into_inner() {
-                                    types.push(self.head_type(base, &ty, head));
-                                }
-                            }
-                        }
+                Rule::ty => types.push(self.head_type(base, &part, head)),
+                _ => {
+                    for ty in part.into_inner() {
+                        types.push(self.head_type(base, &ty, head));
                     }
-                    head.types = Some(types);
                 }
-                Rule::location => head.location = self.location(part),
-                _ => {}
             }
         }
+        head.types = Some(types);
     }
 
     // Ops.
@@ -504,10 +502,20 @@ impl<'s> Parser<'s> {
         let start = self.at;
         let text: &'s str = self.text;
         match Grammar::parse(Rule::tail_statement, &text[start..]) {
-            Ok(mut pairs) => {
-                let Some(tail) = pairs.next().and_then(|pair| pair.into_inner().next()) else { return };
-                self.at = start + tail.as_span().end();
-                self.head_tail(start, tail, head);
+            Ok(pairs) => {
+                for part in pairs.flat_map(Pair::into_inner) {
+                    match part.as_rule() {
+                        Rule::tail => {
+                            self.at = start + part.as_span().end();
+                            part.into_inner().for_each(|types| self.head_types(start, types, head));
+                        }
+                        Rule::location => {
+                            self.at = start + part.as_span().end();
+                            head.location = self.location(part);
+                        }
+                        _ => {}
+                    }
+                }
             }
             Err(error) => {
                 let (diagnostic, failed) = self.grammar_error(start, &error);

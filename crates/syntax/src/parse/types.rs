@@ -1,6 +1,7 @@
 //! Types.
 //!
-//! A program spells the same few types over and over; each spelling is taken apart once.
+//! A program spells the same few types over and over, so a statement's grammar only finds where a type ends; each
+//! spelling is taken apart once.
 
 use pest::Parser as _;
 use pest::iterators::Pair;
@@ -30,8 +31,14 @@ impl<'s> Parser<'s> {
             self.error(&codes::NESTING_TOO_DEEP, self.span(at, at + 1), "types nest too deep");
             return None;
         }
-        let mut parts = Grammar::parse(Rule::type_parts, text).ok()?;
-        let part = parts.next()?.into_inner().next()?;
+        let part = match Grammar::parse(Rule::type_parts, text) {
+            Ok(mut parts) => parts.next()?.into_inner().next()?,
+            Err(error) => {
+                let (diagnostic, _) = self.grammar_error(at, &error);
+                self.report(diagnostic);
+                return None;
+            }
+        };
         let data = match part.as_rule() {
             Rule::tensor_type => self.tensor_type(at, part)?,
             Rule::tuple_type => {

@@ -48,11 +48,18 @@ fn compare(options: &Options, directory: &Path) -> Done {
         }
     }
     let size = |path: &Path| std::fs::metadata(path).map(|metadata| metadata.len() as f64 / 1e6);
-    println!("{} ops; {:.1} MB of .tir, {:.1} MB of MLIR; {} runs", options.ops, size(&tir)?, size(&mlir)?, options.runs);
+    println!(
+        "{} ops; {:.1} MB of .tir, {:.1} MB of MLIR; {} runs",
+        options.ops,
+        size(&tir)?,
+        size(&mlir)?,
+        options.runs
+    );
     println!("{:12} {:>10} {:>10} {:>10}", "median", "wall s", "cpu s", "peak MiB");
     row("tofu-opt", &ours);
     row(PEER, &theirs);
-    let ratio = |figure: fn(&Cost) -> f64| median(ours.iter().zip(&theirs).map(|(a, b)| figure(a) / figure(b)));
+    let ratio =
+        |figure: fn(&Cost) -> f64| median(ours.iter().zip(&theirs).map(|(a, b)| figure(a) / figure(b)));
     println!(
         "{:12} {:>10.3} {:>10.3} {:>10.3}",
         "ratio",

@@ -107,8 +107,7 @@ impl Writer {
     fn dot(&mut self, result: &str, operands: [(&str, &str); 2], contracting: [u32; 2], ty: &str) {
         let [left, right] = contracting;
         let tir = format!("contracting = [{left}] x [{right}]");
-        let mlir =
-            format!("lhs_contracting = array<i64: {left}>, rhs_contracting = array<i64: {right}>");
+        let mlir = format!("lhs_contracting = array<i64: {left}>, rhs_contracting = array<i64: {right}>");
         self.with_attributes(result, "dot_general", &operands, &tir, &mlir, ty);
     }
 
@@ -128,7 +127,9 @@ impl Writer {
     fn constant(&mut self, result: &str, value: &str, ty: &str) {
         self.ops += 1;
         match self.language {
-            Language::Tir => self.push(format_args!("    %{result} = tensor.constant dense<{value}> : {ty}\n")),
+            Language::Tir => {
+                self.push(format_args!("    %{result} = tensor.constant dense<{value}> : {ty}\n"))
+            }
             Language::Mlir => self.push(format_args!(
                 "    %{result} = \"stablehlo.constant\"() <{{value = dense<{value}> : {ty}}}> : () -> {ty}\n"
             )),

@@ -1,0 +1,107 @@
+//! Wrong use, and what is asked without a program.
+
+use crate::support::{root, run};
+
+#[test]
+fn files_that_cannot_be_read_are_one_line_and_code_two() {
+    let directory = tempfile::tempdir().unwrap();
+    let binary = directory.path().join("binary");
+    std::fs::write(&binary, b"\x7fELF\x02\0\0\0\xff\xfe").unwrap();
+    let missing = directory.path().join("missing.tir");
+    let inputs = [directory.path(), &binary, &missing];
+    let said = ["it is a directory", "it is not a text file", "No such file"];
+    for (input, said) in inputs.into_iter().zip(said) {
+        let ran = run(&[input.to_str().unwrap(), "--diagnostics=short"], b"");
+        assert_eq!((ran.code, ran.log.lines().count()), (2, 1), "{}", ran.log);
+        assert!(ran.log.contains(said) && ran.log.contains("T0401"), "{}", ran.log);
+        assert_eq!(ran.output, "");
+    }
+}
+
+#[test]
+fn damaged_text_is_shown_at_its_place() {
+    let ran = run(&["-", "--diagnostics=short"], b"module @m {\n  // \xc3\x28\n}\n");
+    assert_eq!(ran.code, 1);
+    assert!(ran.log.starts_with("<stdin>:2:6: error[T0104]: byte 0xC3"), "{}", ran.log);
+}
+
+#[test]
+fn unknown_passes_and_options_suggest_the_nearest() {
+    let near = |arguments: &[&str], name: &str| {
+        let ran = run(arguments, b"");
+        assert_eq!(ran.code, 2, "{}", ran.log);
+        assert!(ran.log.contains(name), "{}", ran.log);
+    };
+    near(&["-", "--simplyfy"], "'--simplify'");
+    near(&["-", "--simplify=max-iteration=3"], "`max-iterations`");
+    near(&["-", "--simplify=max-iterations=three"], "whole number");
+    near(&["-", "--pass-pipeline=module(func(simplfy))"], "`simplify`");
+    near(&["-", "--pass-pipeline=module(simplify)"], "func(simplify)");
+    near(&["-", "--print-ir-after=simplfy"], "`simplify`");
+    near(&["-", "--emit=til"], "'tir'");
+    near(&["--explain=T021"], "T0210");
+    near(&["-", "--simplify", "--pass-pipeline=module()"], "cannot be used with");
+}
+
+#[test]
+fn nothing_is_written_when_something_is_wrong() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("out.tir");
+    std::fs::write(&path, "precious").unwrap();
+    let output = path.to_str().unwrap();
+    assert_eq!(run(&["-", "-o", output], b"func @f() { oops }").code, 1);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+    assert_eq!(run(&["-", "-o", output], b"func @f() { return }").code, 0);
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("module {"));
+    let nowhere = directory.path().join("no/such/out.tir");
+    let ran = run(&["-", "-o", nowhere.to_str().unwrap(), "--diagnostics=short"], b"");
+    assert_eq!(ran.code, 2);
+    assert!(ran.log.contains("T0402"), "{}", ran.log);
+}
+
+/// The output may be the input.
+#[test]
+fn a_file_can_be_rewritten_in_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("f.tir");
+    std::fs::write(&path, "func @f() { return }").unwrap();
+    let name = path.to_str().unwrap();
+    assert_eq!(run(&[name, "-o", name], b"").code, 0);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "module {\n  func @f() {\n    return\n  }\n}\n");
+}
+
+#[test]
+fn questions_are_answered_without_a_program() {
+    for (question, answer) in [
+        ("--list-passes", "simplify"),
+        ("--list-ops", "tensor.dot_general"),
+        ("--list-dialects", "tensor"),
+        ("--explain=t0205", "T0205"),
+        ("--manual", ".TH tofu-opt"),
+        ("--completions=bash", "_tofu"),
+        ("--help", "--pass-pipeline"),
+        ("--version", "tofu-opt 0.0.0"),
+    ] {
+        let ran = run(&[question], b"");
+        assert_eq!(ran.code, 0, "{question}: {}", ran.log);
+        assert!(ran.output.contains(answer), "{question}: {}", ran.output);
+    }
+}
+
+/// Each group of options fits a screen.
+#[test]
+fn help_is_grouped() {
+    let help = run(&["-h"], b"").output;
+    for group in help.split("\n\n") {
+        assert!(group.lines().count() <= 24, "{group}");
+    }
+    assert!(help.lines().all(|line| line.chars().count() <= 100));
+}
+
+#[test]
+fn programs_can_be_written_as_graphs() {
+    let path = root().join("testdata/inputs/tanh.tir");
+    let ran = run(&[path.to_str().unwrap(), "--emit=dot"], b"");
+    assert_eq!(ran.output.matches("->").count(), 2, "{}", ran.output);
+    assert_eq!(ran.output.matches("[label=").count(), 3, "{}", ran.output);
+}
