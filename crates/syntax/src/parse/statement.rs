@@ -90,21 +90,16 @@ impl<'s> Parser<'s> {
         let start = self.at;
         let (rule, def) = self.expected_head();
         let text: &'s str = self.text;
-        let parts = match Grammar::parse(rule, &text[start..]) {
-            Ok(mut pairs) => pairs.next().map(Pair::into_inner),
+        let statement = match Grammar::parse(rule, &text[start..]) {
+            Ok(statement) => statement,
             Err(error) => return self.damaged_statement(block, start, def, &error),
         };
         let mut head = Head::default();
-        for part in parts.into_iter().flatten() {
+        for part in statement.flat_map(Pair::into_inner) {
+            self.at = start + part.as_span().end();
             match part.as_rule() {
-                Rule::after | Rule::body => {}
-                rule => {
-                    self.at = start + part.as_span().end();
-                    match rule {
-                        Rule::location => head.location = self.location(part),
-                        _ => self.head(start, part, &mut head),
-                    }
-                }
+                Rule::location => head.location = self.location(part),
+                _ => self.head(start, part, &mut head),
             }
         }
         match rule {
@@ -215,14 +210,14 @@ impl<'s> Parser<'s> {
                 }
                 Rule::symbol => {
                     let attr = self.symbol_attr(&part);
-                    self.add_entry(&mut head, SYMBOL_NAME, attr, span);
+                    self.add_entry(head, SYMBOL_NAME, attr, span);
                 }
                 Rule::symbol_path => {
                     let attr = self.symbol_attr(&part);
                     if let Some(Syntax::Symbol(name)) =
                         self.module.registry().op(head.name).map(|def| def.syntax)
                     {
-                        self.add_entry(&mut head, name, attr, span);
+                        self.add_entry(head, name, attr, span);
                     }
                 }
                 Rule::parameters => self.head_parameters(base, part, head),
@@ -504,16 +499,10 @@ impl<'s> Parser<'s> {
         match Grammar::parse(Rule::tail_statement, &text[start..]) {
             Ok(pairs) => {
                 for part in pairs.flat_map(Pair::into_inner) {
+                    self.at = start + part.as_span().end();
                     match part.as_rule() {
-                        Rule::tail => {
-                            self.at = start + part.as_span().end();
-                            part.into_inner().for_each(|types| self.head_types(start, types, head));
-                        }
-                        Rule::location => {
-                            self.at = start + part.as_span().end();
-                            head.location = self.location(part);
-                        }
-                        _ => {}
+                        Rule::location => head.location = self.location(part),
+                        _ => self.head(start, part, head),
                     }
                 }
             }
