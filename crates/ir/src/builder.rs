@@ -135,14 +135,12 @@ impl OpBuilder<'_, '_> {
     pub fn infer(self) -> Result<OpId, Diagnostic> {
         let OpBuilder { builder, state, attrs } = self;
         let op = builder.finish(state, &attrs);
-        match builder.module.infer_types(op) {
-            Ok(types) => builder.module.append_results(op, &types),
-            Err(mut found) => {
-                builder.module.erase(op);
-                return Err(found.swap_remove(0));
-            }
-        }
+        // Types may depend on what symbols mean, which takes a place in the program.
         builder.insert(op);
+        if let Err(mut found) = builder.module.infer_results(op) {
+            builder.module.erase(op);
+            return Err(found.swap_remove(0));
+        }
         Ok(op)
     }
 }
@@ -168,6 +166,17 @@ impl Module {
         };
         let types = infer(self, op).map_err(|diagnostic| vec![diagnostic])?;
         Ok(types.into_iter().map(|data| self.interner.ty(data)).collect())
+    }
+
+    /// Gives an op the results that follow from the rest of it: for an op that was built without, because its regions
+    /// had to be filled first.
+    ///
+    /// # Errors
+    /// Like [`infer_types`](Module::infer_types); the op stays without results then.
+    pub fn infer_results(&mut self, op: OpId) -> Result<(), Vec<Diagnostic>> {
+        let types = self.infer_types(op)?;
+        self.append_results(op, &types);
+        Ok(())
     }
 
     /// The only region of an op that has one.

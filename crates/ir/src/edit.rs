@@ -1,11 +1,13 @@
 //! Every change of a [`Module`].
 
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 use tofu_diagnostics::Span;
 
 use crate::{
     Attr, AttrData, BlockId, Definition, Location, LocationData, Module, Name, OpDef, OpId, RegionId,
-    Successor, Type, UseId, ValueId, builtin,
+    Successor, Trait, Type, UseId, ValueId, builtin,
     module::{BlockData, OpData, OpSpans, RegionData, UseData, ValueData},
 };
 
@@ -71,6 +73,8 @@ impl OpState {
     }
 }
 
+type FxIndexSet<T> = IndexSet<T, FxBuildHasher>;
+
 /// Between the order keys of neighbours, so that most insertions need no renumbering.
 const ORDER_STEP: u32 = 16;
 
@@ -121,6 +125,7 @@ impl Module {
         debug_assert!(self.is(op, &builtin::MODULE));
         if op != self.root {
             self.detach(op);
+            self.symbols.take();
             let old = std::mem::replace(&mut self.root, op);
             self.erase(old);
         }
@@ -216,6 +221,7 @@ impl Module {
     /// Takes an op out of its block; it can be put elsewhere.
     pub fn detach(&mut self, op: OpId) {
         let Some(block) = self.ops[op].block.take() else { return };
+        self.forget_symbols(op);
         let (previous, next) = (self.ops[op].previous.take(), self.ops[op].next.take());
         match previous {
             Some(previous) => self.ops[previous].next = next,
@@ -245,6 +251,7 @@ impl Module {
 
     fn link(&mut self, op: OpId, block: BlockId, previous: Option<OpId>, next: Option<OpId>) {
         debug_assert!(self.ops[op].block.is_none(), "the op stands in a block already");
+        self.forget_symbols(op);
         let data = &mut self.ops[op];
         (data.block, data.previous, data.next) = (Some(block), previous, next);
         match previous {
@@ -309,6 +316,17 @@ impl Module {
             self.unlink_use(slot);
             self.uses[slot].value = value;
             self.link_use(slot);
+        }
+    }
+
+    /// Exchanges two operands of an op.
+    pub fn swap_operands(&mut self, op: OpId, a: usize, b: usize) {
+        let (first, second) = (self.operand(op, a), self.operand(op, b));
+        self.set_operand(op, a, second);
+        self.set_operand(op, b, first);
+        let spans = self.spans[op];
+        if a.max(b) < spans.operand_count as usize {
+            self.span_pool.swap(spans.first as usize + a, spans.first as usize + b);
         }
     }
 
@@ -420,6 +438,7 @@ impl Module {
 
     /// Sets an attribute of an op.
     pub fn set_attr(&mut self, op: OpId, name: &str, attr: Attr) {
+        self.forget_symbols(op);
         let name = self.interner.name(name);
         let mut entries = self.attrs(op).to_vec();
         match entries.iter_mut().find(|entry| entry.0 == name) {
@@ -431,13 +450,23 @@ impl Module {
 
     /// Takes an attribute away from an op.
     pub fn remove_attr(&mut self, op: OpId, name: &str) {
+        self.forget_symbols(op);
         let mut entries = self.attrs(op).to_vec();
         entries.retain(|&(key, _)| self.text(key) != name);
         self.ops[op].attrs = self.interner.attr(AttrData::Dict(entries.into()));
     }
 
+    /// Drops what is remembered about symbols where a change of `op` may make it wrong: the op is named, or has names in
+    /// it.
+    fn forget_symbols(&mut self, op: OpId) {
+        if self.has(op, Trait::Symbol) || self.has(op, Trait::SymbolTable) {
+            self.symbols.take();
+        }
+    }
+
     /// Replaces all attributes of an op.
     pub fn set_attr_dict(&mut self, op: OpId, dict: Attr) {
+        self.forget_symbols(op);
         self.ops[op].attrs = dict;
     }
 
@@ -479,25 +508,24 @@ impl Module {
     /// they need not be neighbours; its location names them all.
     pub fn join_places(&mut self, op: OpId, origins: &[OpId]) {
         let Some(&first) = origins.first() else { return };
-        self.inherit_place(op, first);
-        let mut parts: Vec<Location> = Vec::new();
+        if first != op {
+            self.inherit_place(op, first);
+        }
+        let mut parts: FxIndexSet<Location> = FxIndexSet::default();
         for &origin in origins {
             let location = self.ops[origin].location;
-            let inner: &[Location] = match self.location_data(location) {
-                LocationData::Unknown => &[],
-                LocationData::Fused(inner) => inner,
-                _ => &[location],
-            };
-            for &part in inner {
-                if !parts.contains(&part) {
-                    parts.push(part);
+            match self.location_data(location) {
+                LocationData::Unknown => {}
+                LocationData::Fused(inner) => parts.extend(inner.iter().copied()),
+                _ => {
+                    parts.insert(location);
                 }
             }
         }
-        self.ops[op].location = match parts[..] {
-            [] => self.interner.unknown_location(),
-            [one] => one,
-            _ => self.interner.location(LocationData::Fused(parts.into())),
+        self.ops[op].location = match parts.len() {
+            0 => self.interner.unknown_location(),
+            1 => parts[0],
+            _ => self.interner.location(LocationData::Fused(parts.into_iter().collect())),
         };
     }
 }

@@ -6,6 +6,7 @@
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
+use std::num::NonZeroU32;
 use std::ops::{Index, IndexMut};
 
 /// A dense id.
@@ -26,9 +27,7 @@ macro_rules! entity_ids {
 
         impl $crate::EntityId for $name {
             fn from_index(index: usize) -> Self {
-                let number = u32::try_from(index + 1).ok().and_then(::std::num::NonZeroU32::new);
-                #[expect(clippy::expect_used, reason = "an arena of 2^32 entities exceeds any machine this runs on")]
-                $name(number.expect("fewer than 2^32 entities of a kind"))
+                $name($crate::id_number(index))
             }
 
             fn index(self) -> usize {
@@ -42,6 +41,17 @@ macro_rules! entity_ids {
             }
         }
     )*};
+}
+
+/// How the id of this number is stored.
+#[doc(hidden)]
+pub fn id_number(index: usize) -> NonZeroU32 {
+    let number = u32::try_from(index + 1).ok().and_then(NonZeroU32::new);
+    #[expect(
+        clippy::expect_used,
+        reason = "2^32 entities of a kind exceed the memory of any machine this runs on"
+    )]
+    number.expect("fewer than 2^32 entities of a kind")
 }
 
 /// The table that owns the entities of one kind.
@@ -156,10 +166,13 @@ impl<K: EntityId, V: Clone> IndexMut<K> for SecondaryMap<K, V> {
 mod tests {
     use super::*;
 
-    entity_ids! {
-        /// A test id.
-        Thing = "thing";
+    mod things {
+        entity_ids! {
+            /// A test id.
+            Thing = "thing";
+        }
     }
+    use things::Thing;
 
     #[test]
     fn optional_ids_cost_nothing() {
@@ -168,7 +181,7 @@ mod tests {
 
     #[test]
     fn side_tables_answer_for_ids_never_set() {
-        let mut arena = Arena::new();
+        let mut arena: Arena<Thing, char> = Arena::new();
         let (a, b) = (arena.push('a'), arena.push('b'));
         let mut table = SecondaryMap::with_default(7);
         assert_eq!(table[b], 7);

@@ -44,6 +44,8 @@ pub use display::{
 };
 pub use edit::OpState;
 pub use element::{ElementKind, ElementType};
+#[doc(hidden)]
+pub use entity::id_number;
 pub use entity::{Arena, EntityId, SecondaryMap};
 pub use float::{decode_float, encode_float};
 pub use graph::{BlockGraph, DataflowGraph, Dominance};
@@ -51,7 +53,7 @@ pub use interner::{Interner, Name};
 pub use location::{Location, LocationData};
 pub use module::{BlockId, Definition, Module, OpId, RegionId, Successor, UseId, ValueId};
 pub use op_def::*;
-pub use registry::{Dialect, Registry, RegistryError};
-pub use symbols::{SymbolTable, SymbolTables};
+pub use registry::{ConstantOp, Dialect, Registry, RegistryError};
+pub use symbols::SymbolTable;
 pub use types::{DialectType, Dim, FunctionType, MAX_TENSOR_BYTES, TensorType, Type, TypeData};
 pub use verify::{Damage, MAX_REGION_DEPTH, verify, verify_damaged};

@@ -9,11 +9,12 @@
 //!   known and replacing it costs one step a use;
 //! - an erased entity stays in its arena as a tombstone and its id is never given out again.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 use tofu_diagnostics::{Code, Diagnostic, Span};
 
+use crate::symbols::SymbolIndex;
 use crate::{
     Arena, Attr, AttrData, EntityId, Interner, Location, LocationData, Name, OpDef, OpState, Registry,
     SYMBOL_NAME, SecondaryMap, TensorType, Trait, Type, TypeData, builtin,
@@ -49,6 +50,8 @@ pub struct Module {
     pub(crate) span_pool: Vec<Span>,
     pub(crate) value_spans: SecondaryMap<ValueId, Span>,
     pub(crate) root: OpId,
+    /// The symbol tables, made when a symbol is first looked up and dropped when one changes.
+    pub(crate) symbols: OnceLock<SymbolIndex>,
 }
 
 #[derive(Clone, Debug)]
@@ -161,6 +164,7 @@ impl Module {
             span_pool: Vec::new(),
             value_spans: SecondaryMap::new(),
             root: OpId::from_index(0),
+            symbols: OnceLock::new(),
         };
         let root = module.create(OpState::new(&builtin::MODULE).regions(1));
         let body = module.region(root, 0);

@@ -220,7 +220,7 @@ pub enum Trait {
     Terminator,
     /// Has a name in the symbol table around it, in the attribute [`SYMBOL_NAME`].
     Symbol,
-    /// Its region holds named ops.
+    /// Its region holds named ops. It may stand only directly in another such op.
     SymbolTable,
     /// What is inside sees no value from outside.
     Isolated,

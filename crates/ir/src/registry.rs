@@ -20,8 +20,11 @@ pub struct Dialect {
     pub attributes: &'static [&'static ParametricDef],
     /// Which op makes a constant of an attribute and a type, if one of this dialect does. The op takes the attribute
     /// as `value` and has one result.
-    pub constant: Option<fn(&Module, Attr, Type) -> Option<&'static OpDef>>,
+    pub constant: Option<ConstantOp>,
 }
+
+/// The op that makes a constant of an attribute and a type, if a dialect has one for them.
+pub type ConstantOp = fn(&Module, Attr, Type) -> Option<&'static OpDef>;
 
 /// All that a tool knows. Nothing gets in here but through [`Registry::new`].
 #[derive(Debug)]

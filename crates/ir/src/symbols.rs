@@ -1,4 +1,7 @@
 //! Named ops: which name means which op.
+//!
+//! The tables of a module are made when a symbol is first looked up, and kept until a named op is added, taken away or
+//! renamed.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -12,17 +15,15 @@ pub struct SymbolTable {
     redefinitions: Vec<(OpId, OpId)>,
 }
 
+/// The tables of all ops with [`Trait::SymbolTable`] in a module.
+pub(crate) type SymbolIndex = FxHashMap<OpId, SymbolTable>;
+
 impl SymbolTable {
-    /// The table of the ops that stand directly in `table`.
-    pub fn of(module: &Module, table: OpId) -> SymbolTable {
+    fn of(module: &Module, table: OpId) -> SymbolTable {
         let mut symbols = SymbolTable::default();
-        for region in module.regions(table) {
-            for &block in module.blocks(region) {
-                for op in module.ops(block) {
-                    if let Some(name) = module.symbol_name(op) {
-                        symbols.add(name, op);
-                    }
-                }
+        for op in children(module, table) {
+            if let Some(name) = module.symbol_name(op) {
+                symbols.add(name, op);
             }
         }
         symbols
@@ -53,41 +54,45 @@ impl SymbolTable {
     }
 }
 
-/// The symbol tables of a module, each made when it is first asked for.
-#[derive(Clone, Debug, Default)]
-pub struct SymbolTables {
-    tables: FxHashMap<OpId, SymbolTable>,
+fn children(module: &Module, op: OpId) -> impl Iterator<Item = OpId> + '_ {
+    module.regions(op).flat_map(|region| module.blocks(region)).flat_map(|&block| module.ops(block))
 }
 
-impl SymbolTables {
-    /// No tables yet.
-    pub fn new() -> SymbolTables {
-        SymbolTables::default()
-    }
-
-    /// The table of `op`.
-    pub fn table(&mut self, module: &Module, op: OpId) -> &SymbolTable {
-        self.tables.entry(op).or_insert_with(|| SymbolTable::of(module, op))
+impl Module {
+    /// The names in `op`; none if it stands outside of the program or holds no names.
+    pub fn symbol_table(&self, op: OpId) -> Option<&SymbolTable> {
+        let index = self.symbols.get_or_init(|| {
+            let mut index = SymbolIndex::default();
+            let mut pending = vec![self.root()];
+            while let Some(table) = pending.pop() {
+                pending.extend(children(self, table).filter(|&op| self.has(op, Trait::SymbolTable)));
+                index.insert(table, SymbolTable::of(self, table));
+            }
+            index
+        });
+        index.get(&op)
     }
 
     /// What `path` means when `user` says it. Its first name is looked up in the symbol tables around `user`, innermost
     /// first; each further name in the op found so far.
-    pub fn resolve(&mut self, module: &Module, user: OpId, path: &[Name]) -> Option<OpId> {
+    pub fn resolve_symbol(&self, user: OpId, path: &[Name]) -> Option<OpId> {
         let (&first, rest) = path.split_first()?;
-        let around: Vec<OpId> =
-            module.ancestors(user).skip(1).filter(|&op| module.has(op, Trait::SymbolTable)).collect();
-        let mut found = around.into_iter().find_map(|table| self.table(module, table).get(first))?;
+        let mut around = self.ancestors(user).skip(1);
+        let mut found = around.find_map(|op| self.symbol_table(op)?.get(first))?;
         for &name in rest {
-            if !module.has(found, Trait::SymbolTable) {
-                return None;
-            }
-            found = self.table(module, found).get(name)?;
+            found = self.symbol_table(found)?.get(name)?;
         }
         Some(found)
     }
-}
 
-impl Module {
+    /// The op that the symbol in the attribute `name` of `op` means.
+    pub fn symbol_target(&self, op: OpId, name: &str) -> Option<OpId> {
+        match self.attr_value(op, name)? {
+            AttrData::Symbol(path) => self.resolve_symbol(op, path),
+            _ => None,
+        }
+    }
+
     /// Calls `visit` for every symbol that an attribute mentions, however deep.
     pub fn visit_symbols(&self, attr: Attr, visit: &mut impl FnMut(&SymbolRef)) {
         match self.attr_data(attr) {
@@ -99,14 +104,6 @@ impl Module {
             }
             AttrData::Dialect(dialect) => self.visit_symbols(dialect.params, visit),
             _ => {}
-        }
-    }
-
-    /// The op that the symbol in the attribute `name` of `op` means. For one question; ask [`SymbolTables`] for many.
-    pub fn symbol_target(&self, op: OpId, name: &str) -> Option<OpId> {
-        match self.attr_value(op, name)? {
-            AttrData::Symbol(path) => SymbolTables::new().resolve(self, op, path),
-            _ => None,
         }
     }
 }

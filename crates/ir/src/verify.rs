@@ -19,8 +19,7 @@ use tofu_diagnostics::{Diagnostic, codes, suggest::did_you_mean};
 
 use crate::{
     Arity, Attr, AttrData, BlockCount, BlockId, Definition, Dominance, FUNCTION_TYPE, MAX_TENSOR_BYTES,
-    Module, Name, OpId, OperandSpec, SYMBOL_NAME, SecondaryMap, SymbolTables, Syntax, Trait, Type, TypeData,
-    ValueId,
+    Module, Name, OpId, OperandSpec, SYMBOL_NAME, SecondaryMap, Syntax, Trait, Type, TypeData, ValueId,
 };
 
 /// How deep regions may nest.
@@ -49,7 +48,6 @@ pub fn verify_damaged(module: &Module, damage: &Damage) -> Vec<Diagnostic> {
         damage,
         found: Vec::new(),
         dominance: Dominance::new(),
-        symbols: SymbolTables::new(),
         types: SecondaryMap::new(),
         attrs: SecondaryMap::new(),
     };
@@ -79,7 +77,6 @@ struct Verifier<'m> {
     damage: &'m Damage,
     found: Vec<Diagnostic>,
     dominance: Dominance,
-    symbols: SymbolTables,
     types: SecondaryMap<Type, Checked>,
     attrs: SecondaryMap<Attr, Checked>,
 }
@@ -162,7 +159,8 @@ impl Verifier<'_> {
     fn blocks(&mut self, op: OpId) {
         let module = self.module;
         let def = module.def(op);
-        if def.has(Trait::TopLevel) && op != module.root() {
+        let is_item = def.has(Trait::TopLevel) || def.has(Trait::SymbolTable);
+        if is_item && op != module.root() {
             let parent = module.parent(op);
             if parent.is_none_or(|parent| !module.has(parent, Trait::SymbolTable)) {
                 let message = format!("`{}` may stand only directly in a module", def.written_name());
@@ -309,20 +307,14 @@ impl Verifier<'_> {
     // 5.
     fn symbols(&mut self, op: OpId) {
         let module = self.module;
-        if module.has(op, Trait::SymbolTable) {
-            let text = |op: OpId| module.symbol_name(op).map_or("", |name| module.text(name));
-            let redefinitions = self.symbols.table(module, op).redefinitions().to_vec();
-            for (first, again) in redefinitions {
-                let message = format!("`@{}` is defined twice", text(again));
-                self.found.push(
-                    Diagnostic::error(
-                        &codes::REDEFINED_SYMBOL,
-                        module.attr_span(again, SYMBOL_NAME),
-                        message,
-                    )
+        let text = |op: OpId| module.symbol_name(op).map_or("", |name| module.text(name));
+        let redefinitions = module.symbol_table(op).map_or(&[][..], |table| table.redefinitions());
+        for &(first, again) in redefinitions {
+            let message = format!("`@{}` is defined twice", text(again));
+            self.found.push(
+                Diagnostic::error(&codes::REDEFINED_SYMBOL, module.attr_span(again, SYMBOL_NAME), message)
                     .secondary(module.attr_span(first, SYMBOL_NAME), "it is defined here first"),
-                );
-            }
+            );
         }
         for &(key, attr) in module.attrs(op) {
             let key = module.text(key);
@@ -336,7 +328,7 @@ impl Verifier<'_> {
         let module = self.module;
         module.visit_symbols(attr, &mut |path| {
             let damaged = path.iter().any(|name| self.damage.symbols.contains(name));
-            if damaged || self.symbols.resolve(module, op, path).is_some() {
+            if damaged || module.resolve_symbol(op, path).is_some() {
                 return;
             }
             let text: Vec<&str> = path.iter().map(|&name| module.text(name)).collect();
@@ -348,15 +340,10 @@ impl Verifier<'_> {
         });
     }
 
-    fn names_around(&mut self, op: OpId) -> Vec<&'_ str> {
+    fn names_around(&self, op: OpId) -> Vec<&str> {
         let module = self.module;
-        let tables: Vec<OpId> =
-            module.ancestors(op).skip(1).filter(|&table| module.has(table, Trait::SymbolTable)).collect();
-        let mut names = Vec::new();
-        for table in tables {
-            names.extend(self.symbols.table(module, table).iter().map(|(name, _)| module.text(name)));
-        }
-        names
+        let tables = module.ancestors(op).skip(1).filter_map(|table| module.symbol_table(table));
+        tables.flat_map(|table| table.iter().map(|(name, _)| module.text(name))).collect()
     }
 
     // 7.
@@ -591,8 +578,10 @@ fn expected(specs: &[OperandSpec]) -> String {
     let fixed = specs.iter().filter(|spec| spec.arity == Arity::One).count();
     match specs.len() - fixed {
         0 => count(fixed, "value"),
+        1 if fixed == 0 => "any number of values".to_owned(),
         1 => format!("at least {}", count(fixed, "value")),
-        lists => format!("{} and {lists} lists of one length", count(fixed, "value")),
+        lists if fixed == 0 => format!("{lists} lists of values of one length"),
+        lists => format!("{} and {lists} lists of values of one length", count(fixed, "value")),
     }
 }
 

@@ -44,16 +44,7 @@ pub fn build_call(
     arguments: impl IntoIterator<Item = ValueId>,
 ) -> Result<OpId, Diagnostic> {
     let callee = builder.module.interner.symbol(callee);
-    // A symbol means something only to an op that stands in the program, so the results are added last.
-    let call = builder.op(&CALL).operands(arguments).attr(CALLEE, callee).build();
-    match builder.module.infer_types(call) {
-        Ok(types) => builder.module.append_results(call, &types),
-        Err(mut found) => {
-            builder.module.erase(call);
-            return Err(found.swap_remove(0));
-        }
-    }
-    Ok(call)
+    builder.op(&CALL).operands(arguments).attr(CALLEE, callee).infer()
 }
 
 fn infer_call(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {

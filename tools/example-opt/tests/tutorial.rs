@@ -1,5 +1,7 @@
 //! The tutorial shows this crate as it is, and what its commands print.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 use std::path::Path;
 
 fn tutorial() -> std::path::PathBuf {

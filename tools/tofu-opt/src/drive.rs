@@ -91,8 +91,8 @@ impl Driver<'_> {
     /// Works on the parts of the file and writes what came of them, if all went well.
     fn parts(&self, sources: &mut SourceMap, file: FileId, streams: &mut Streams) -> u8 {
         let text = sources.file(file).shared_text();
-        let whole = [0..text.len()];
-        let parts = if self.settings.split_input { input::parts(&text) } else { whole.to_vec() };
+        let whole = 0..text.len();
+        let parts = if self.settings.split_input { input::parts(&text) } else { Vec::from([whole]) };
         let mut outputs = Vec::new();
         let mut found = Vec::new();
         for part in parts {

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rustc_hash::FxHashSet;
 use tofu_diagnostics::{Code, Diagnostic, codes};
-use tofu_ir::{Module, OpId, SymbolTables, Syntax, Trait, ValueMap, copy_head_from, copy_op_from};
+use tofu_ir::{Module, OpId, Syntax, Trait, ValueMap, copy_head_from, copy_op_from};
 
 use super::{Ran, Runner, is, work::Stopped, work::Work};
 use crate::{
@@ -170,7 +170,6 @@ fn join(task: Task, work: &mut Work<'_, '_>) -> Result<Option<(Module, OpId)>, S
 /// Copies what the symbols in an op mean next to it: the declarations of functions, and all of anything else, with
 /// what that mentions in turn.
 fn copy_surroundings(source: &Module, op: OpId, alone: &mut Module) {
-    let mut symbols = SymbolTables::new();
     let body = alone.body();
     let mut known = FxHashSet::from_iter([op]);
     let mut pending = vec![op];
@@ -181,7 +180,7 @@ fn copy_surroundings(source: &Module, op: OpId, alone: &mut Module) {
         }
         for (inner, name) in mentioned {
             // What is named in the op itself has come along.
-            let Some(target) = symbols.resolve(source, inner, &[name]) else { continue };
+            let Some(target) = source.resolve_symbol(inner, &[name]) else { continue };
             let is_inside = source.ancestors(target).any(|around| around == user);
             if is_inside || !known.insert(target) {
                 continue;

@@ -9,6 +9,7 @@ use tofu_diagnostics::SourceMap;
 use tofu_ir::{OpId, ValueMap};
 
 use super::*;
+use crate::instrument::describe;
 use crate::testing::{Check, Count, Func, Open, Shelf, Tag, functions, module, registry, text};
 use crate::{
     Analysis, CrashRecorder, ModuleAnchor, Pass, PassResult, PrintIr, Reproducer, Statistics, Timing,
@@ -491,7 +492,7 @@ fn functions_bring_what_they_mention() {
                 })
                 .collect();
             let message = format!("{} sees {names:?}", describe(module, cx.op()));
-            cx.report(Diagnostic::remark(&tofu_diagnostics::codes::WRONG_USAGE, Default::default(), message));
+            cx.report(Diagnostic::remark(&codes::WRONG_USAGE, Default::default(), message));
             Ok(Changed::No)
         }
     }
@@ -503,5 +504,5 @@ fn functions_bring_what_they_mention() {
     let manager = PassManager::new().nest::<Func>(|f| f.add(Beside));
     let outcome = manager.run(&mut module, &session(2).0, &mut []);
     let first = said(&outcome).remove(0);
-    assert!(first.ends_with("func @f0 sees [\"func @f2 1\"]"), "{first}");
+    assert!(first.ends_with("func @f0 sees [\"func @f2 1\", \"func @f1 1\"]"), "{first}");
 }
