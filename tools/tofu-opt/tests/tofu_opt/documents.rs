@@ -1,9 +1,11 @@
 //! What the documentation shows is true.
 
+use std::path::PathBuf;
+
 use tofu_diagnostics::codes;
 use tofu_ir::{Registry, Syntax};
 
-use crate::support::{Ran, root, run};
+use crate::support::{Ran, files, root, run};
 
 /// The fenced blocks of a Markdown text in this language.
 fn blocks(text: &str, language: &str) -> Vec<String> {
@@ -81,6 +83,33 @@ fn ops_are_documented() {
             assert!(is_held, "the example of `{}` does not hold it:\n{program}", def.name);
         }
     }
+}
+
+/// Every pass has an example that it runs on and changes, and a file of tests that is called after it.
+#[test]
+fn passes_are_documented() {
+    let listed = run(&["--list-passes"], b"").output;
+    let files = files(&root().join("testdata"), "tir");
+    let reference = std::fs::read_to_string(root().join("docs/passes.md")).unwrap();
+    let mut count = 0;
+    for name in listed.lines().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split_once("  "))
+    {
+        let name = name.0;
+        let is_tested = |path: &&PathBuf| {
+            path.file_name().and_then(|file| file.to_str()).is_some_and(|file| file.starts_with(name))
+        };
+        assert!(files.iter().any(|path| is_tested(&path)), "no file in testdata is called after `{name}`");
+        let section =
+            reference.split(&format!("\n## `{name}`\n")).nth(1).expect("the pass is in the reference");
+        let section = section.split("\n## ").next().unwrap();
+        let example = blocks(section, "tir").remove(0);
+        let before = run(&["-"], example.as_bytes());
+        let after = run(&["-", &format!("--{name}")], example.as_bytes());
+        assert_eq!((before.code, after.code), (0, 0), "{}{}", before.log, after.log);
+        assert_ne!(before.output, after.output, "`{name}` does nothing to its example");
+        count += 1;
+    }
+    assert!(count > 0);
 }
 
 /// An example of an op in a body, in a function with values of the usual kinds.
