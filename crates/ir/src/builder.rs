@@ -1,8 +1,22 @@
 //! Building ops at a place.
 //!
-//! ```ignore
-//! let mut builder = Builder::before(&mut module, op);
-//! let sum = builder.op(&ADD).operands([x, y]).infer()?;
+//! ```
+//! # use std::sync::Arc;
+//! # use tofu_ir::{Builder, Dialect, ElementType, Module, OpDef, Registry, op, tensor};
+//! # static ADD: OpDef = op("math.add")
+//! #     .operands(&[tensor("a"), tensor("b")])
+//! #     .results(&[tensor("sum")])
+//! #     .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]));
+//! # static MATH: Dialect =
+//! #     Dialect { name: "math", summary: "", ops: &[&ADD], types: &[], attributes: &[], constant: None };
+//! let mut module = Module::new(Arc::new(Registry::new(&[&MATH]).unwrap()));
+//! let ty = module.interner.tensor(&[4], ElementType::F32);
+//! let block = module.body();
+//! let x = module.append_argument(block, ty);
+//! let mut builder = Builder::at_end(&mut module, block);
+//! let sum = builder.op(&ADD).operands([x, x]).infer()?;
+//! assert_eq!(module.ty(module.result(sum, 0)), ty);
+//! # Ok::<(), tofu_diagnostics::Diagnostic>(())
 //! ```
 
 use tofu_diagnostics::{Diagnostic, codes};

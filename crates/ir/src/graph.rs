@@ -4,11 +4,8 @@
 //! are numbered in program order, and neighbours come in ascending order, so that what an algorithm does with equal
 //! choices is the same in every run.
 //!
-//! ```ignore
-//! let graph = DataflowGraph::of_block(&module, block);
-//! let order = petgraph::algo::toposort(&graph, None);
-//! let cycles = petgraph::algo::kosaraju_scc(&graph);     // `tarjan_scc` recurses; long chains overflow it
-//! ```
+//! `petgraph::algo::toposort(&graph, None)` orders a [`DataflowGraph`], `petgraph::algo::kosaraju_scc(&graph)` finds its
+//! cycles (not `tarjan_scc`, which recurses and overflows the stack on long chains).
 
 use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
