@@ -19,6 +19,9 @@ pub struct DisplayOptions {
 /// Constants of more elements than this are written as one string of hexadecimal bytes.
 const MAX_LISTED_ELEMENTS: usize = 64;
 
+/// Constants of more dimensions than this are, too.
+const MAX_LISTED_RANK: usize = 16;
+
 /// Writes a type.
 pub fn write_type(out: &mut String, module: &Module, ty: Type) {
     write_type_data(out, module, module.type_data(ty));
@@ -198,7 +201,7 @@ pub fn write_dense(out: &mut String, module: &Module, dense: &DenseConstant, opt
             let dims = tensor.static_dims().unwrap_or_default();
             if options.elide_constants.is_some_and(|limit| count > limit) {
                 out.push('…');
-            } else if count > MAX_LISTED_ELEMENTS {
+            } else if count > MAX_LISTED_ELEMENTS || dims.len() > MAX_LISTED_RANK && count > 0 {
                 write_hex(out, bytes);
             } else if count > 0 {
                 write_nested(out, element, &dims, bytes);
@@ -267,6 +270,8 @@ fn write_float(out: &mut String, element: ElementType, bits: u64) {
         match element {
             ElementType::F64 => return push(out, format_args!("{value:?}")),
             ElementType::F32 => return push(out, format_args!("{:?}", value as f32)),
+            // A short decimal near a large number may be no number of the type; the number itself is clearer.
+            _ if value.fract() == 0.0 && value.abs() < 1e6 => return push(out, format_args!("{value:?}")),
             _ => {
                 for digits in 0..17 {
                     let rounded = format!("{value:.digits$e}").parse().unwrap_or(value);
@@ -454,6 +459,7 @@ mod tests {
         assert_eq!(float(ElementType::F32, u64::from(0.1f32.to_bits())), "0.1");
         assert_eq!(float(ElementType::F64, 1e300f64.to_bits()), "1e300");
         assert_eq!(float(ElementType::F16, 0x2E66), "0.1");
+        assert_eq!(float(ElementType::F8E4M3FN, 0x7E), "448.0");
         assert_eq!(float(ElementType::BF16, 0x8000), "-0.0");
         assert_eq!(float(ElementType::F32, 0x7FC0_0001), "0x7FC00001");
         assert_eq!(float(ElementType::F8E5M2, 0x7C), "0x7C");

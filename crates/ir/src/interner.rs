@@ -111,11 +111,12 @@ impl Interner {
         self.ty(FunctionType { inputs: inputs.into(), results: results.into() })
     }
 
-    /// Interns an attribute. Arrays of `i64`s and dictionaries are brought into their one form.
+    /// Interns an attribute. Arrays of `i64`s, dictionaries and constants are brought into their one form.
     pub fn attr(&mut self, data: AttrData) -> Attr {
         let data = match data {
             AttrData::Array(items) => self.packed(items),
             AttrData::Dict(entries) => self.sorted(entries),
+            AttrData::Dense(dense) => AttrData::Dense(self.without_phantom(dense)),
             other => other,
         };
         intern(&mut self.attrs, data)
@@ -135,6 +136,16 @@ impl Interner {
     fn sorted(&self, mut entries: Box<[(Name, Attr)]>) -> AttrData {
         entries.sort_by(|a, b| self.text(a.0).cmp(self.text(b.0)));
         AttrData::Dict(entries)
+    }
+
+    /// A constant without elements holds none, whatever it was made from.
+    fn without_phantom(&self, dense: DenseConstant) -> DenseConstant {
+        match self.type_data(dense.ty) {
+            TypeData::Tensor(tensor) if tensor.element_count() == Some(0) => {
+                DenseConstant { data: DenseData::from_bytes(Vec::new(), tensor.element), ..dense }
+            }
+            _ => dense,
+        }
     }
 
     /// What an attribute stands for.
@@ -165,12 +176,9 @@ impl Interner {
 
     /// Interns a dictionary; a name that occurs twice keeps its first value.
     pub fn dict(&mut self, entries: &[(Name, Attr)]) -> Attr {
-        let mut kept: Vec<(Name, Attr)> = Vec::with_capacity(entries.len());
-        for &(name, attr) in entries {
-            if kept.iter().all(|&(other, _)| other != name) {
-                kept.push((name, attr));
-            }
-        }
+        let mut kept = entries.to_vec();
+        kept.sort_by(|a, b| self.text(a.0).cmp(self.text(b.0)));
+        kept.dedup_by(|later, first| later.0 == first.0);
         self.attr(AttrData::Dict(kept.into()))
     }
 
@@ -207,6 +215,9 @@ mod tests {
         let (one, two) = (interner.int(1), interner.int(2));
         let array = interner.attr(AttrData::Array(Box::new([one, two])));
         assert_eq!(array, interner.ints([1, 2]));
+        let empty = interner.tensor(&[0, 3], ElementType::I8);
+        let splat = interner.dense(empty, DenseData::Splat([7].into_iter().collect()));
+        assert_eq!(splat, interner.dense(empty, DenseData::from_bytes(Vec::new(), ElementType::I8)));
         let (b, a) = (interner.name("b"), interner.name("a"));
         let dict = interner.dict(&[(b, one), (a, two), (b, two)]);
         assert_eq!(interner.attr_data(dict), &AttrData::Dict(Box::new([(a, two), (b, one)])));

@@ -11,8 +11,8 @@
 //!    follow from the rest; a function's body agrees with its type; the definition's own check passes.
 //! 7. Tensors are smaller than [`MAX_TENSOR_BYTES`]; the parameters of dialect types and attributes are valid.
 //!
-//! All violations are reported. An op that uses a value of the error type, or that lies in doubt for another reason
-//! already reported, is passed over, so that no report is the consequence of another.
+//! All violations are reported, up to a thousand. An op that uses a value of the error type, or that lies in doubt for
+//! another reason already reported, is passed over, so that no report is the consequence of another.
 
 use rustc_hash::FxHashSet;
 use tofu_diagnostics::{Diagnostic, codes, suggest::did_you_mean};
@@ -24,6 +24,12 @@ use crate::{
 
 /// How deep regions may nest.
 pub const MAX_REGION_DEPTH: usize = 256;
+
+/// After so many violations the rest of the program is not looked at.
+const MAX_VIOLATIONS: usize = 1000;
+
+/// After so many violations no name is suggested for a misspelled one.
+const MAX_SUGGESTIONS: usize = 100;
 
 /// What is known to be wrong before the verifier runs, so that it does not report the consequences.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +59,9 @@ pub fn verify_damaged(module: &Module, damage: &Damage) -> Vec<Diagnostic> {
     };
     let mut pending = vec![(module.root(), 0)];
     while let Some((op, depth)) = pending.pop() {
+        if verifier.found.len() >= MAX_VIOLATIONS {
+            break;
+        }
         verifier.op(op);
         if depth == MAX_REGION_DEPTH {
             if module.region_count(op) > 0 {
@@ -211,6 +220,9 @@ impl Verifier<'_> {
     }
 
     fn successor(&mut self, op: OpId, index: usize, block: BlockId) {
+        if self.damage.blocks.contains(&block) {
+            return;
+        }
         let module = self.module;
         let own = module.block_of(op).and_then(|block| module.region_of(block));
         let problem = match own {
@@ -250,14 +262,22 @@ impl Verifier<'_> {
 
     // 4.
     fn operands(&mut self, op: OpId) {
+        let mut wrong = None;
         for index in 0..self.module.operand_count(op) {
-            self.operand(op, index);
+            let value = self.module.operand(op, index);
+            let before = self.found.len();
+            // A value that is used twice is wrong once.
+            if wrong != Some(value) {
+                self.operand(op, index, value);
+            }
+            if self.found.len() > before {
+                wrong = Some(value);
+            }
         }
     }
 
-    fn operand(&mut self, op: OpId, index: usize) {
+    fn operand(&mut self, op: OpId, index: usize, value: ValueId) {
         let module = self.module;
-        let value = module.operand(op, index);
         let Some(home) = module.defining_block(value) else { return };
         let mut isolated = None;
         let region = module.region_of(home);
@@ -333,17 +353,19 @@ impl Verifier<'_> {
             }
             let text: Vec<&str> = path.iter().map(|&name| module.text(name)).collect();
             let message = format!("there is no `@{}`", text.join("::@"));
-            let known = self.names_around(op);
-            let help = did_you_mean(text.last().copied().unwrap_or(""), known.iter().copied());
+            let name = format!("@{}", text.last().copied().unwrap_or(""));
+            // The search goes through all names there are, so it is made only as often as somebody may read the answer.
+            let known = if self.found.len() < MAX_SUGGESTIONS { self.names_around(op) } else { Vec::new() };
+            let help = did_you_mean(&name, known.iter().map(String::as_str));
             let span = module.attr_span(op, key);
             self.found.push(Diagnostic::error(&codes::UNDEFINED_SYMBOL, span, message).maybe_help(help));
         });
     }
 
-    fn names_around(&self, op: OpId) -> Vec<&str> {
+    fn names_around(&self, op: OpId) -> Vec<String> {
         let module = self.module;
         let tables = module.ancestors(op).skip(1).filter_map(|table| module.symbol_table(table));
-        tables.flat_map(|table| table.iter().map(|(name, _)| module.text(name))).collect()
+        tables.flat_map(|table| table.iter().map(|(name, _)| format!("@{}", module.text(name)))).collect()
     }
 
     // 7.
@@ -517,9 +539,13 @@ fn check_operands(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
         found.push(module.error(op, &codes::WRONG_OPERAND_COUNT, message));
         return;
     };
+    let mut wrong: Vec<ValueId> = Vec::new();
     for (index, spec) in expand(def.operands, group).enumerate() {
-        let ty = module.value_type(module.operand(op, index));
-        if !(spec.class.contains)(ty) {
+        let value = module.operand(op, index);
+        let ty = module.value_type(value);
+        // A value that is used twice is wrong once.
+        if !(spec.class.contains)(ty) && !wrong.contains(&value) {
+            wrong.push(value);
             let message = format!(
                 "operand `{}` of `{}` must be {}, but is a `{}`",
                 spec.name,
@@ -529,7 +555,7 @@ fn check_operands(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
             );
             found.push(
                 Diagnostic::error(&codes::WRONG_OPERAND_TYPE, module.operand_span(op, index), message)
-                    .secondary(module.value_span(module.operand(op, index)), "it is defined here"),
+                    .secondary(module.value_span(value), "it is defined here"),
             );
         }
     }

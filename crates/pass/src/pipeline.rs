@@ -59,6 +59,13 @@ impl PassManager {
         let (nodes, base) = read(sources, &text)?;
         let mut reader = Reader { registry, text: &text, base, found: Vec::new() };
         let mut pipeline = self.pipeline.clone();
+        if nodes.len() != 1 || nodes[0].name != name || nodes[0].children.is_some() {
+            let file_end = base + text.len() as u32;
+            let message = format!("`{options}` does not read as options of `{name}`");
+            let help = "options are separated by blanks; a value with braces stands in quotes";
+            let error = Diagnostic::error(&codes::BAD_PIPELINE, Span::new(base, file_end), message);
+            return Err(vec![error.help(help)]);
+        }
         for node in &nodes {
             match registry.get(&node.name) {
                 Some(entry) if entry.anchor != ModuleAnchor::OP => {

@@ -3,7 +3,6 @@
 //! Every registered pass and pipeline is an option of its own, and their order counts; clap keeps the place of each
 //! occurrence.
 
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -11,14 +10,10 @@ use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error, ValueHint, value_parser};
 use tofu_diagnostics::{ColorChoice, Format};
-use tofu_pass::{PassRegistry, When, Which};
+use tofu_pass::{EntryKind, PassRegistry, When, Which};
 use tofu_syntax::PrintOptions;
 
-use crate::{
-    Streams,
-    emit::Emit,
-    tool::{DONE, WRONG_USE},
-};
+use crate::{Streams, console::Console, emit::Emit, tool::WRONG_USE};
 
 /// What the user asked for.
 #[derive(Debug)]
@@ -30,7 +25,8 @@ pub(crate) struct Settings {
     pub(crate) run: Run,
     pub(crate) split_input: bool,
     pub(crate) verify_diagnostics: bool,
-    pub(crate) verify_each: bool,
+    /// None if nothing was said about it.
+    pub(crate) verify_each: Option<bool>,
     pub(crate) verify_roundtrip: bool,
     pub(crate) dump_pipeline: bool,
     pub(crate) print: PrintOptions,
@@ -41,7 +37,8 @@ pub(crate) struct Settings {
     pub(crate) statistics: bool,
     pub(crate) crash_reproducer: Option<PathBuf>,
     pub(crate) run_reproducer: bool,
-    pub(crate) threads: NonZeroUsize,
+    /// None if nothing was said about it.
+    pub(crate) threads: Option<NonZeroUsize>,
     pub(crate) diagnostics: Format,
     pub(crate) color: ColorChoice,
 }
@@ -71,7 +68,7 @@ pub(crate) fn command(name: &'static str, version: &'static str, passes: &PassRe
     let command = Command::new(name)
         .version(version)
         .about("Reads a tensor program, runs passes on it and writes it back.")
-        .after_help("Sizes are written as 12GiB. A description of a diagnostic: --explain T0201. Exit codes: 0 done, 1 errors were reported, 2 wrong use.")
+        .after_help("A description of a diagnostic: --explain T0201. Exit codes: 0 done, 1 errors were reported, 2 wrong use.")
         .max_term_width(100)
         .arg(
             Arg::new("input")
@@ -94,7 +91,7 @@ pub(crate) fn command(name: &'static str, version: &'static str, passes: &PassRe
                     .require_equals(true)
                     .default_missing_value("")
                     .action(ArgAction::Append)
-                    .conflicts_with("pass-pipeline"),
+                    .conflicts_with_all(["pass-pipeline", "run-reproducer"]),
             )
         },
     );
@@ -102,6 +99,7 @@ pub(crate) fn command(name: &'static str, version: &'static str, passes: &PassRe
         Arg::new("pass-pipeline")
             .long("pass-pipeline")
             .value_name("TEXT")
+            .conflicts_with("run-reproducer")
             .help("A whole pipeline, such as 'module(func(simplify))'"),
         flag("dump-pass-pipeline", "Print the pipeline to standard error before it runs"),
     ]);
@@ -172,11 +170,10 @@ fn check_arguments() -> Group {
         Arg::new("verify-each")
             .long("verify-each")
             .value_name("BOOL")
-            .help("Verify the program after each pass")
+            .help("Verify the program after each pass, which is done unless it is false")
             .num_args(0..=1)
             .require_equals(true)
             .value_parser(value_parser!(bool))
-            .default_value("true")
             .default_missing_value("true"),
         flag("verify-roundtrip", "Check that the program reads back as it is written, in both forms"),
         flag("split-input-file", "Work on the parts between lines `// -----` one by one"),
@@ -240,7 +237,10 @@ fn general_arguments() -> Group {
             .long("threads")
             .value_name("N")
             .help("How many threads to work on; all cores if not given. The result does not depend on it")
-            .value_parser(value_parser!(NonZeroUsize)),
+            .value_parser(|text: &str| match text.parse() {
+                Ok(threads) => Ok::<NonZeroUsize, _>(threads),
+                Err(_) => Err("expected a whole number, at least 1"),
+            }),
     ];
     ("General", arguments)
 }
@@ -261,7 +261,7 @@ impl Settings {
         let path = |id: &str| matches.get_one::<PathBuf>(id).cloned();
         let (print_before, print_after) = (strings("print-ir-before"), strings("print-ir-after"));
         for name in print_before.iter().chain(&print_after) {
-            if passes.get(name).is_none() {
+            if passes.get(name).is_none_or(|entry| entry.kind == EntryKind::Pipeline) {
                 let near = tofu_diagnostics::suggest::did_you_mean(name, passes.names());
                 let near = near.map(|near| format!("; {near}")).unwrap_or_default();
                 return Err(Error::raw(
@@ -270,7 +270,6 @@ impl Settings {
                 ));
             }
         }
-        let all_cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Ok(Settings {
             question: question(matches),
             input: path("input").unwrap_or_default(),
@@ -279,7 +278,7 @@ impl Settings {
             run: run(matches, passes),
             split_input: matches.get_flag("split-input-file"),
             verify_diagnostics: matches.get_flag("verify-diagnostics"),
-            verify_each: matches.get_one::<bool>("verify-each").copied().unwrap_or(true),
+            verify_each: matches.get_one::<bool>("verify-each").copied(),
             verify_roundtrip: matches.get_flag("verify-roundtrip"),
             dump_pipeline: matches.get_flag("dump-pass-pipeline"),
             print: print_options(matches),
@@ -289,7 +288,7 @@ impl Settings {
             statistics: matches.get_flag("pass-statistics"),
             crash_reproducer: path("crash-reproducer"),
             run_reproducer: matches.get_flag("run-reproducer"),
-            threads: matches.get_one::<NonZeroUsize>("threads").copied().unwrap_or(all_cores),
+            threads: matches.get_one::<NonZeroUsize>("threads").copied(),
             diagnostics: matches.get_one::<Format>("diagnostics").copied().unwrap_or(Format::Human),
             color: matches.get_one::<ColorChoice>("color").copied().unwrap_or_default(),
         })
@@ -353,7 +352,5 @@ pub(crate) fn answer_or_refuse(error: &Error, streams: &mut Streams) -> u8 {
         streams.log.write(&text);
         return WRONG_USE;
     }
-    // A reader that has gone away wanted no more of it.
-    let _ = streams.output.write_all(text.as_bytes());
-    DONE
+    Console::new(streams, Format::Human, ColorChoice::Auto).answer(&text, streams)
 }

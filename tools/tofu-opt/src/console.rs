@@ -3,7 +3,12 @@
 use std::io::{self, IsTerminal, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tofu_diagnostics::{ColorChoice, Diagnostic, Format, Renderer, SourceMap};
+use tofu_diagnostics::{ColorChoice, Diagnostic, Format, Renderer, SourceMap, Span, codes};
+
+use crate::{
+    emit,
+    tool::{DONE, WRONG_USE},
+};
 
 /// Where a tool reads from and writes to.
 pub struct Streams {
@@ -61,11 +66,33 @@ impl Console {
         Console { log: streams.log.clone(), renderer: Renderer { format, color, width } }
     }
 
+    /// Writes the answer to a question; the exit code.
+    pub(crate) fn answer(&self, text: &str, streams: &mut Streams) -> u8 {
+        match emit::write_stream(text, &mut streams.output) {
+            Ok(()) => DONE,
+            Err(error) => {
+                self.report(&SourceMap::new(), &[cannot_write("standard output", &error)]);
+                WRONG_USE
+            }
+        }
+    }
+
     pub(crate) fn report(&self, sources: &SourceMap, diagnostics: &[Diagnostic]) {
         for diagnostic in diagnostics {
             self.log.write(&self.renderer.render(sources, diagnostic));
         }
     }
+}
+
+/// The diagnostic for a failed write to what `name` says.
+pub(crate) fn cannot_write(name: &str, error: &io::Error) -> Diagnostic {
+    Diagnostic::error(&codes::CANNOT_WRITE, Span::NONE, format!("cannot write {name}: {}", plain(error)))
+}
+
+/// The system's message about an error, without its number.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 /// The width that the shell tells, within reason.

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tofu_diagnostics::{Code, Diagnostic, FileId, Severity, SourceMap, Span, codes};
-use tofu_ir::{Compared, Module, Registry, digest_module};
+use tofu_ir::{Compared, Module, Registry, digest_module, verify};
 use tofu_pass::{
     Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Session,
     Statistics, Timing, VerifyEach,
@@ -17,7 +18,7 @@ use tofu_syntax::{PrintOptions, parse, parse_part, print};
 use crate::{
     Streams,
     cli::{Run, Settings},
-    console::Console,
+    console::{Console, cannot_write},
     emit::{self, Emit},
     expect, input,
     tool::{DONE, ERRORS, WRONG_USE},
@@ -32,6 +33,12 @@ pub(crate) fn run(
     streams: &mut Streams,
 ) -> u8 {
     let mut sources = SourceMap::new();
+    if let Some(path) = settings.crash_reproducer.as_deref().filter(|&path| same_file(path, &settings.input))
+    {
+        let message = format!("the reproducer would take the place of the input `{}`", path.display());
+        console.report(&sources, &[Diagnostic::error(&codes::WRONG_USAGE, Span::NONE, message)]);
+        return WRONG_USE;
+    }
     let file = match input::read(&settings.input, &mut streams.input, &mut sources) {
         Ok(file) => file,
         Err(refused) => {
@@ -66,8 +73,9 @@ impl Driver<'_> {
     ) -> Result<(), Vec<Diagnostic>> {
         if self.settings.run_reproducer {
             let reproducer = Reproducer::parse(sources, file).map_err(|diagnostic| vec![*diagnostic])?;
-            self.settings.verify_each = reproducer.verify_each;
-            self.settings.threads = reproducer.threads.try_into().unwrap_or(self.settings.threads);
+            // What the command line says comes first.
+            self.settings.verify_each.get_or_insert(reproducer.verify_each);
+            self.settings.threads = self.settings.threads.or(reproducer.threads.try_into().ok());
             self.manager = PassManager::parse(sources, passes, &reproducer.pipeline)?;
             return Ok(());
         }
@@ -88,6 +96,15 @@ impl Driver<'_> {
         Ok(())
     }
 
+    fn verify_each(&self) -> bool {
+        self.settings.verify_each.unwrap_or(true)
+    }
+
+    fn threads(&self) -> NonZeroUsize {
+        let all_cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.settings.threads.unwrap_or_else(all_cores)
+    }
+
     /// Works on the parts of the file and writes what came of them, if all went well.
     fn parts(&self, sources: &mut SourceMap, file: FileId, streams: &mut Streams) -> u8 {
         let text = sources.file(file).shared_text();
@@ -95,8 +112,10 @@ impl Driver<'_> {
         let parts = if self.settings.split_input { input::parts(&text) } else { Vec::from([whole]) };
         let mut outputs = Vec::new();
         let mut found = Vec::new();
-        for part in parts {
-            let (output, diagnostics) = self.part(sources, file, part);
+        let is_split = parts.len() > 1;
+        for (index, part) in parts.into_iter().enumerate() {
+            let number = is_split.then_some(index + 1);
+            let (output, diagnostics) = self.part(sources, file, part, number);
             outputs.extend(output);
             if !self.settings.verify_diagnostics {
                 self.console.report(sources, &diagnostics);
@@ -130,12 +149,13 @@ impl Driver<'_> {
         }
     }
 
-    /// What comes of one part, and what there is to say about it.
+    /// What comes of one part, and what there is to say about it. Parts of a file that was split have numbers.
     fn part(
         &self,
         sources: &mut SourceMap,
         file: FileId,
         part: Range<usize>,
+        number: Option<usize>,
     ) -> (Option<String>, Vec<Diagnostic>) {
         let parsed = parse_part(sources, file, part.clone(), Arc::clone(&self.registry));
         let is_ok = parsed.is_ok();
@@ -146,25 +166,32 @@ impl Driver<'_> {
         if self.settings.verify_roundtrip {
             diagnostics.extend(self.roundtrip(&module, sources));
         }
-        let source = sources.file(file).text()[part].to_owned();
-        if !self.manager.is_empty() {
-            let found = self.run_passes(&mut module, &source);
-            diagnostics.extend(found);
+        // A part of nothing but comments is not a program that a pass could miss its anchor in.
+        let is_blank = number.is_some() && module.first_op(module.body()).is_none();
+        let runs_passes = !self.manager.is_empty() && !is_blank;
+        if runs_passes {
+            let source = sources.file(file).text()[part].to_owned();
+            diagnostics.extend(self.run_passes(&mut module, &source, number));
+        }
+        if runs_passes && !self.verify_each() && !diagnostics.iter().any(is_error) {
+            // What is written can be read back, whatever was skipped on the way.
+            diagnostics.extend(verify(&module));
         }
         if diagnostics.iter().any(is_error) {
             return (None, diagnostics);
         }
-        if self.settings.verify_roundtrip && !self.manager.is_empty() {
+        if self.settings.verify_roundtrip && runs_passes {
             diagnostics.extend(self.roundtrip(&module, sources));
         }
         (Some(emit::emit(&module, self.settings.emit, &self.settings.print)), diagnostics)
     }
 
-    fn run_passes(&self, module: &mut Module, source: &str) -> Vec<Diagnostic> {
+    fn run_passes(&self, module: &mut Module, source: &str, part: Option<usize>) -> Vec<Diagnostic> {
         let settings = &self.settings;
-        let mut session = Session { threads: settings.threads, ..Session::default() };
+        let mut session = Session { threads: self.threads(), ..Session::default() };
         if let Some(directory) = &settings.print_tree {
-            session.artifacts = Arc::new(Directory(directory.clone()));
+            let part = part.map(|part| format!("part{part}"));
+            session.artifacts = Arc::new(Directory(directory.join(part.unwrap_or_default())));
         }
         let mut verify_each = VerifyEach;
         let mut print_ir = self.print_ir(&session);
@@ -181,7 +208,7 @@ impl Driver<'_> {
         if let Some(print_ir) = &mut print_ir {
             instruments.push(print_ir);
         }
-        if settings.verify_each {
+        if self.verify_each() {
             instruments.push(&mut verify_each);
         }
         if settings.statistics {
@@ -194,7 +221,7 @@ impl Driver<'_> {
         if settings.statistics {
             self.console.log.write(&statistics.table());
         }
-        let mut diagnostics = self.reproducer(&outcome, &recorder, source);
+        let mut diagnostics = self.reproducer(&outcome, &recorder, source, part);
         diagnostics.splice(0..0, outcome.diagnostics);
         diagnostics
     }
@@ -209,28 +236,29 @@ impl Driver<'_> {
     }
 
     /// Writes a reproducer where one is due: after a failure if the user asked for it, after a panic in any case.
-    fn reproducer(&self, outcome: &Outcome, recorder: &CrashRecorder, source: &str) -> Vec<Diagnostic> {
-        let settings = &self.settings;
-        let threads = settings.threads.get();
-        let (path, reproducer) = match &settings.crash_reproducer {
+    fn reproducer(
+        &self,
+        outcome: &Outcome,
+        recorder: &CrashRecorder,
+        source: &str,
+        part: Option<usize>,
+    ) -> Vec<Diagnostic> {
+        let (threads, verify_each) = (self.threads().get(), self.verify_each());
+        let (path, reproducer) = match &self.settings.crash_reproducer {
             Some(path) if outcome.failed() => {
-                (path.clone(), recorder.reproducer(&self.manager, threads, settings.verify_each))
+                (path.clone(), recorder.reproducer(&self.manager, threads, verify_each))
             }
             None if outcome.panicked() => {
-                let reproducer = Reproducer {
-                    pipeline: self.manager.to_string(),
-                    threads,
-                    verify_each: settings.verify_each,
-                    program: source.to_owned(),
-                };
-                let path = PathBuf::from(format!("tofu-crash-{}.tir", std::process::id()));
-                (path, Some(reproducer))
+                let pipeline = self.manager.to_string();
+                let reproducer = Reproducer { pipeline, threads, verify_each, program: source.to_owned() };
+                (PathBuf::from(format!("tofu-crash-{}.tir", std::process::id())), Some(reproducer))
             }
             _ => return Vec::new(),
         };
         let Some(reproducer) = reproducer else { return Vec::new() };
+        let path = part.map_or(path.clone(), |part| path.with_extension(format!("{part}.tir")));
         let name = format!("`{}`", path.display());
-        match fs::write(&path, reproducer.write()) {
+        match emit::write_file(reproducer.write().as_bytes(), &path) {
             Ok(()) => {
                 let message = format!("a reproducer was written to {name}");
                 let help = format!("run it with `--run-reproducer {}`", path.display());
@@ -279,12 +307,12 @@ fn first_difference(written: &str, again: &str) -> String {
     }
 }
 
-fn is_error(diagnostic: &Diagnostic) -> bool {
-    diagnostic.severity == Severity::Error
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-fn cannot_write(name: &str, error: &io::Error) -> Diagnostic {
-    Diagnostic::error(&codes::CANNOT_WRITE, Span::NONE, format!("cannot write {name}: {error}"))
+fn is_error(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Error
 }
 
 /// Artifacts as files of a directory.

@@ -71,35 +71,59 @@ fn label(module: &Module, op: OpId) -> String {
     if types.is_empty() { head } else { format!("{head}\n{}", types.join(", ")) }
 }
 
-/// Writes `text` to a file, or to `output` if there is none. A file is replaced only once all is written.
+/// Writes `text` to a file, or to `output` if there is none.
 pub(crate) fn write(text: &str, path: Option<&Path>, output: &mut dyn Write) -> io::Result<()> {
-    let Some(path) = path.filter(|&path| path != Path::new("-")) else {
-        return match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-            // The reader wanted no more of it.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            result => result,
-        };
-    };
-    // What is no regular file, such as /dev/null, is written to and not replaced.
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return fs::write(path, text);
+    match path.filter(|&path| path != Path::new("-")) {
+        Some(path) => write_file(text.as_bytes(), path),
+        None => write_stream(text, output),
     }
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut file = tempfile::Builder::new().prefix(".tofu").tempfile_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    let permissions = match fs::metadata(&target) {
-        Ok(metadata) => metadata.permissions(),
-        Err(_) => default_permissions(directory)?,
-    };
-    fs::set_permissions(file.path(), permissions)?;
-    file.persist(target).map(drop).map_err(|error| error.error)
 }
 
-/// The permissions a new file gets; a temporary file has narrower ones.
-fn default_permissions(directory: &Path) -> io::Result<fs::Permissions> {
-    let probe = directory.join(format!(".tofu-permissions-{}", std::process::id()));
-    let permissions = fs::File::create(&probe)?.metadata()?.permissions();
-    fs::remove_file(&probe)?;
-    Ok(permissions)
+/// Writes `text` to a stream. A reader that has gone away wanted no more of it.
+pub(crate) fn write_stream(text: &str, output: &mut dyn Write) -> io::Result<()> {
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Writes a file. One that has a single name is replaced only once all is written; anything else (a link, a device, a
+/// file of several names) is what it is, and is written to.
+pub(crate) fn write_file(bytes: &[u8], path: &Path) -> io::Result<()> {
+    let is_plain = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata.is_file() && has_one_name(&metadata),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        Err(error) => return Err(error),
+    };
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(mut file) = is_plain.then(|| temporary_file(directory).ok()).flatten() else {
+        return fs::write(path, bytes);
+    };
+    file.write_all(bytes)?;
+    if let Ok(metadata) = fs::metadata(path) {
+        fs::set_permissions(file.path(), metadata.permissions())?;
+    }
+    match file.persist(path) {
+        Ok(_) => Ok(()),
+        Err(_) => fs::write(path, bytes),
+    }
+}
+
+#[cfg(unix)]
+fn has_one_name(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(metadata) == 1
+}
+
+#[cfg(not(unix))]
+fn has_one_name(_metadata: &fs::Metadata) -> bool {
+    true
+}
+
+/// A file with the permissions that any new file gets.
+fn temporary_file(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".tofu");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(directory)
 }

@@ -27,7 +27,10 @@ pub(crate) fn verify(sources: &SourceMap, file: FileId, diagnostics: &[Diagnosti
                 && expectation.line == line
                 && diagnostic.message.contains(expectation.text)
         };
-        match open.iter_mut().find(|expectation| expectation.as_ref().is_some_and(fits)) {
+        // Of several that fit, the one that says most: a vague one may be needed for another diagnostic.
+        let fitting = open.iter_mut().filter(|expectation| expectation.as_ref().is_some_and(fits));
+        match fitting.max_by_key(|expectation| expectation.as_ref().map(|expectation| expectation.text.len()))
+        {
             Some(expectation) => *expectation = None,
             None => {
                 let message = format!("unexpected {}: {}", name(diagnostic.severity), diagnostic.message);
@@ -65,6 +68,11 @@ fn read(sources: &SourceMap, file: FileId) -> (Vec<Expectation<'_>>, Vec<Diagnos
         let mut at = comment;
         while let Some(found) = line[at..].find("expected-") {
             let start = at + found;
+            let kind = &line[start + "expected-".len()..];
+            if !["error", "warning", "remark"].iter().any(|name| kind.starts_with(name)) {
+                at = start + "expected-".len();
+                continue;
+            }
             let (length, parsed) = expectation(&line[start..], number);
             let span = Span::new(line_start + start as u32, line_start + (start + length) as u32);
             at = start + length;
@@ -96,12 +104,19 @@ fn expectation(text: &str, line: u32) -> (usize, Announced<'_>) {
         _ => return (length, Err(format!("`{kind}` is none of `error`, `warning`, `remark`"))),
     };
     let line = match place {
-        "above" => line.checked_sub(1),
+        "above" => line.checked_sub(1).filter(|&line| line > 0),
         "below" => Some(line + 1),
         "unknown" => return (length, Ok((severity, None, &text[open + 2..length - 2]))),
-        _ => place.parse::<i32>().ok().and_then(|offset| line.checked_add_signed(offset)),
+        _ => place
+            .parse::<i32>()
+            .ok()
+            .and_then(|offset| line.checked_add_signed(offset))
+            .filter(|&line| line > 0),
     };
     match line {
+        None if place.starts_with(['-', 'a']) => {
+            (length, Err(format!("`@{place}` is before the start of the file")))
+        }
         Some(line) if place.starts_with(['+', '-', 'a', 'b']) => {
             (length, Ok((severity, Some(line), &text[open + 2..length - 2])))
         }
@@ -142,5 +157,8 @@ mod tests {
         );
         assert!(check("\n// expected-errors {{wrong}}")[1].starts_with("`errors` is none of"));
         assert!(check("\n// expected-error@1 {{wrong}}")[1].starts_with("`@1` is none of"));
+        let before = check("// expected-error@-1 {{wrong}}\n");
+        assert!(before[0].ends_with("before the start of the file"), "{before:?}");
+        assert_eq!(check("\n// what was expected-as-usual\n"), ["unexpected error: all wrong here"]);
     }
 }

@@ -7,7 +7,10 @@ use std::path::Path;
 
 use tofu_diagnostics::{Diagnostic, FileId, SourceMap, Span, codes};
 
-use crate::tool::{ERRORS, WRONG_USE};
+use crate::{
+    console::plain,
+    tool::{ERRORS, WRONG_USE},
+};
 
 /// Why there is no text, with the exit code that it makes.
 pub(crate) struct Refused {
@@ -67,12 +70,6 @@ fn read_all(stream: &mut dyn Read) -> io::Result<Vec<u8>> {
 
 fn refuse(message: String) -> Refused {
     Refused { diagnostic: Diagnostic::error(&codes::CANNOT_READ, Span::NONE, message), code: WRONG_USE }
-}
-
-/// The message of the system without its number.
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 /// A text with a damaged place is shown around it; what is no text at all is refused.

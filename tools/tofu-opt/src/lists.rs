@@ -1,7 +1,6 @@
 //! Answers that need no program: what there is, and what a diagnostic means.
 
 use std::fmt::Write as _;
-use std::io::Write;
 
 use clap::Command;
 use tofu_diagnostics::{Code, Diagnostic, SourceMap, Span, codes, suggest};
@@ -12,7 +11,7 @@ use crate::{
     Streams,
     cli::Question,
     console::Console,
-    tool::{DONE, Tool, WRONG_USE},
+    tool::{Tool, WRONG_USE},
 };
 
 pub(crate) fn answer(
@@ -51,9 +50,7 @@ pub(crate) fn answer(
             }
         },
     };
-    // A reader that has gone away wanted no more of it.
-    let _ = streams.output.write_all(text.as_bytes());
-    DONE
+    console.answer(&text, streams)
 }
 
 fn list_passes(passes: &PassRegistry) -> String {

@@ -238,7 +238,7 @@ pub(crate) fn read<O: Options>(owner: &str, given: &[OptionText]) -> Result<O, V
     let mut options = O::default();
     let mut found = Vec::new();
     for (index, OptionText { name, value, span }) in given.iter().enumerate() {
-        if given[..index].iter().any(|earlier| earlier.name == *name) {
+        if given[..index].iter().any(|earlier| earlier.name.replace('_', "-") == name.replace('_', "-")) {
             let message = format!("option `{name}` of `{owner}` is given twice");
             found.push(Diagnostic::error(&codes::BAD_PIPELINE, *span, message));
             continue;

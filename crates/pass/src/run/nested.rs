@@ -138,7 +138,7 @@ impl Runner<'_> {
 
     /// The threads, if there are to be several and the machine has them.
     fn pool(&self) -> Option<&ThreadPool> {
-        let threads = self.session.threads.get();
+        let threads = self.session.threads.get().min(MAX_THREADS);
         let build = || {
             // As much stack as a main thread has, so that a pass may recurse as deep on one thread as on many.
             let builder = ThreadPoolBuilder::new().num_threads(threads).stack_size(8 << 20);
@@ -147,6 +147,9 @@ impl Runner<'_> {
         self.pool.get_or_init(build).as_ref()
     }
 }
+
+/// More threads than this only cost time, on any machine.
+const MAX_THREADS: usize = 256;
 
 /// What is said once, however many functions it happened to.
 const ONCE: [&Code; 2] = [&codes::PASS_PANICKED, &codes::CANCELLED];
@@ -224,7 +227,8 @@ fn trail(pipeline: &Pipeline, indices: &[usize], module: &Module, op: OpId, inde
     let text = describe(module, op);
     let name = text.split_once(' ').map_or("", |(_, symbol)| symbol);
     let safe = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let name: String = name.trim_matches(['@', '"']).chars().map(safe).collect();
+    // The number tells names apart that are too long for a file system.
+    let name: String = name.trim_matches(['@', '"']).chars().map(safe).take(64).collect();
     let position = indices.last().copied().unwrap_or(0);
     [format!("{position}_{}", pipeline.anchor), format!("{index}_{name}")]
 }

@@ -69,8 +69,13 @@ pub(crate) fn slice(module: &Module, op: OpId) -> Fold {
         return forward(module, op, x);
     }
     let source = row_major(ty)?;
-    let base = starts.iter().zip(&source).map(|(&start, &stride)| start as usize * stride).sum();
-    let strides: Strides = steps.iter().zip(&source).map(|(&step, &stride)| step as usize * stride).collect();
+    // Where extents of zero hide others that are too large to be multiplied, nothing is read.
+    let scaled = |factor: i64, stride: usize| (factor as usize).wrapping_mul(stride);
+    let base = starts
+        .iter()
+        .zip(&source)
+        .fold(0usize, |base, (&start, &stride)| base.wrapping_add(scaled(start, stride)));
+    let strides: Strides = steps.iter().zip(&source).map(|(&step, &stride)| scaled(step, stride)).collect();
     view(module, op, base, &strides)
 }
 

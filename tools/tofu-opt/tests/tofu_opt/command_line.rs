@@ -105,3 +105,72 @@ fn programs_can_be_written_as_graphs() {
     assert_eq!(ran.output.matches("->").count(), 2, "{}", ran.output);
     assert_eq!(ran.output.matches("[label=").count(), 3, "{}", ran.output);
 }
+
+/// Links stay links, to files that exist and to files that do not yet.
+#[test]
+#[cfg(unix)]
+fn links_are_written_through() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, link) = (directory.path().join("file.tir"), directory.path().join("link.tir"));
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    for _ in 0..2 {
+        assert_eq!(run(&["-", "-o", link.to_str().unwrap()], b"func @f() { return }").code, 0);
+        assert!(link.is_symlink() && file.is_file());
+    }
+    let second_name = directory.path().join("second.tir");
+    std::fs::hard_link(&file, &second_name).unwrap();
+    assert_eq!(run(&["-", "-o", second_name.to_str().unwrap()], b"").code, 0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), std::fs::read_to_string(&second_name).unwrap());
+}
+
+#[test]
+fn what_a_reproducer_says_is_not_contradicted() {
+    let text = b"// tofu-reproducer pipeline='module(func(cse))' threads=3 verify-each=false\nfunc @f() { return }\n";
+    let ran = run(&["-", "--run-reproducer", "--dump-pass-pipeline", "--threads=1"], text);
+    assert_eq!((ran.code, ran.log.as_str()), (0, "module(func(cse))\n"));
+    for extra in ["--dce", "--pass-pipeline=module()"] {
+        assert_eq!(run(&["-", "--run-reproducer", extra], text).code, 2);
+    }
+    let ran = run(&["-", "--run-reproducer", "--diagnostics=short"], b"func @f() { return }");
+    assert!(ran.code == 2 && ran.log.contains("T0407"), "{}", ran.log);
+}
+
+#[test]
+fn a_reproducer_never_takes_the_place_of_the_input() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("f.tir");
+    std::fs::write(&path, "func @f() { return }").unwrap();
+    let name = path.to_str().unwrap();
+    assert_eq!(run(&[name, "--cse", "--crash-reproducer", name], b"").code, 2);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "func @f() { return }");
+}
+
+/// Options of a pass end where the option does, whatever brackets are in it.
+#[test]
+fn options_cannot_smuggle_passes_in() {
+    for options in ["max-iterations=4},cse{", "}", "max-iterations=4 max_iterations=5", "max-iterations=4}("] {
+        let ran = run(&["-", &format!("--simplify={options}")], b"");
+        assert_eq!(ran.code, 2, "{options}: {}", ran.log);
+    }
+}
+
+#[test]
+fn more_threads_than_any_machine_has_do_no_harm() {
+    let text = b"func @f() { return }\nfunc @g() { return }";
+    assert_eq!(run(&["-", "--cse", "--threads=1000000"], text), run(&["-", "--cse", "--threads=1"], text));
+    let ran = run(&["-", "--threads=0"], text);
+    assert!(ran.code == 2 && ran.log.contains("at least 1"), "{}", ran.log);
+}
+
+/// Parts without a program are passed over; others are told apart in what is written beside the output.
+#[test]
+fn parts_are_worked_on_one_by_one() {
+    let text = b"// -----\nfunc @f() { return }\n// -----\nfunc @g() { return }\n// -----\n// nothing\n";
+    let directory = tempfile::tempdir().unwrap();
+    let tree = directory.path().join("tree");
+    let ran = run(&["-", "--split-input-file", "--cse", "--print-ir-tree-dir", tree.to_str().unwrap()], text);
+    assert_eq!(ran.code, 0, "{}", ran.log);
+    let mut parts: Vec<_> = std::fs::read_dir(tree).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    parts.sort();
+    assert_eq!(parts, ["part2", "part3"]);
+}
