@@ -40,7 +40,8 @@ pub trait Pass: Options + Send + Sync + 'static {
     const STATISTICS: &'static [(&'static str, &'static str)] = &[];
 
     /// Works on one op. It may change what is in the op and the op's attributes, nothing around it, and keeps nothing
-    /// from one op to the next: functions are worked on in parallel.
+    /// from one op to the next: functions are worked on in parallel. Of what is around, it sees what the op mentions; a
+    /// pass that calls functions which were not called before works on the module.
     ///
     /// # Errors
     /// When the program cannot be what the pass makes of it. A pass that has reported an error has failed, too.
@@ -114,6 +115,8 @@ pub(crate) trait ErasedPass: Send + Sync {
     fn text(&self) -> String;
     /// All options.
     fn values(&self) -> Vec<(String, String)>;
+    /// What it may count.
+    fn statistics(&self) -> &'static [(&'static str, &'static str)];
 }
 
 impl<P: Pass> ErasedPass for P {
@@ -131,6 +134,10 @@ impl<P: Pass> ErasedPass for P {
 
     fn values(&self) -> Vec<(String, String)> {
         Options::values(self)
+    }
+
+    fn statistics(&self) -> &'static [(&'static str, &'static str)] {
+        P::STATISTICS
     }
 }
 

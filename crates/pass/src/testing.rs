@@ -142,6 +142,7 @@ pass_options! {
 impl Pass for Count {
     const NAME: &'static str = "count-items";
     type Anchor = ModuleAnchor;
+    const STATISTICS: &'static [(&'static str, &'static str)] = &[("items", "Items in the module.")];
 
     fn run(&self, cx: &mut PassContext<'_>) -> PassResult {
         let items = cx.module.walk(cx.op()).filter(|&op| cx.module.is(op, &ITEM)).count();

@@ -4,14 +4,15 @@ use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use tofu_diagnostics::{Code, Diagnostic, FileId, Severity, SourceMap, Span, codes};
 use tofu_ir::{Compared, Module, Registry, digest_module, verify};
 use tofu_pass::{
-    Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Session,
-    Statistics, Timing, VerifyEach,
+    Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Resources,
+    Session, Statistics, Timing, VerifyEach,
 };
 use tofu_syntax::{PrintOptions, parse, parse_part, print};
 
@@ -110,13 +111,17 @@ impl Driver<'_> {
         let text = sources.file(file).shared_text();
         let whole = 0..text.len();
         let parts = if self.settings.split_input { input::parts(&text) } else { Vec::from([whole]) };
-        let mut outputs = Vec::new();
+        let mut output = String::new();
         let mut found = Vec::new();
         let is_split = parts.len() > 1;
         for (index, part) in parts.into_iter().enumerate() {
             let number = is_split.then_some(index + 1);
-            let (output, diagnostics) = self.part(sources, file, part, number);
-            outputs.extend(output);
+            let (text, diagnostics) = self.guarded_part(sources, file, part, number);
+            match text {
+                Some(text) if index == 0 => output = text,
+                Some(text) => output.extend([input::SEPARATOR, "\n", &text]),
+                None => {}
+            }
             if !self.settings.verify_diagnostics {
                 self.console.report(sources, &diagnostics);
             }
@@ -130,8 +135,7 @@ impl Driver<'_> {
         if found.iter().any(is_error) {
             return ERRORS;
         }
-        let separator = format!("{}\n", input::SEPARATOR);
-        self.write(&outputs.join(&separator), sources, streams)
+        self.write(&output, sources, streams)
     }
 
     fn write(&self, text: &str, sources: &SourceMap, streams: &mut Streams) -> u8 {
@@ -147,6 +151,26 @@ impl Driver<'_> {
                 WRONG_USE
             }
         }
+    }
+
+    /// [`part`](Driver::part), with panics outside of passes (those in passes have been caught) as diagnostics.
+    fn guarded_part(
+        &self,
+        sources: &mut SourceMap,
+        file: FileId,
+        part: Range<usize>,
+        number: Option<usize>,
+    ) -> (Option<String>, Vec<Diagnostic>) {
+        // A source map is whole after a panic: files are only added to it.
+        let work = AssertUnwindSafe(|| self.part(sources, file, part.clone(), number));
+        catch_unwind(work).unwrap_or_else(|_| {
+            let message = "the tool panicked outside of any pass";
+            let help = "this is a defect of the tool; report it with the reproducer";
+            let panicked = Diagnostic::error(&codes::PASS_PANICKED, Span::NONE, message).help(help);
+            let program = sources.file(file).text()[part].to_owned();
+            let written = self.write_reproducer(default_path(), self.whole_reproducer(program), number);
+            (None, vec![panicked, written])
+        })
     }
 
     /// What comes of one part, and what there is to say about it. Parts of a file that was split have numbers.
@@ -170,8 +194,8 @@ impl Driver<'_> {
         let is_blank = number.is_some() && module.first_op(module.body()).is_none();
         let runs_passes = !self.manager.is_empty() && !is_blank;
         if runs_passes {
-            let source = sources.file(file).text()[part].to_owned();
-            diagnostics.extend(self.run_passes(&mut module, &source, number));
+            let source = &sources.file(file).text()[part];
+            diagnostics.extend(self.run_passes(&mut module, source, number));
         }
         if runs_passes && !self.verify_each() && !diagnostics.iter().any(is_error) {
             // What is written can be read back, whatever was skipped on the way.
@@ -188,7 +212,8 @@ impl Driver<'_> {
 
     fn run_passes(&self, module: &mut Module, source: &str, part: Option<usize>) -> Vec<Diagnostic> {
         let settings = &self.settings;
-        let mut session = Session { threads: self.threads(), ..Session::default() };
+        let mut session =
+            Session { threads: self.threads(), resources: Arc::new(Files), ..Session::default() };
         if let Some(directory) = &settings.print_tree {
             let part = part.map(|part| format!("part{part}"));
             session.artifacts = Arc::new(Directory(directory.join(part.unwrap_or_default())));
@@ -243,28 +268,37 @@ impl Driver<'_> {
         source: &str,
         part: Option<usize>,
     ) -> Vec<Diagnostic> {
-        let (threads, verify_each) = (self.threads().get(), self.verify_each());
-        let (path, reproducer) = match &self.settings.crash_reproducer {
+        match &self.settings.crash_reproducer {
             Some(path) if outcome.failed() => {
-                (path.clone(), recorder.reproducer(&self.manager, threads, verify_each))
+                let recorded = recorder.reproducer(&self.manager, self.threads().get(), self.verify_each());
+                let written = recorded.map(|recorded| self.write_reproducer(path.clone(), recorded, part));
+                written.into_iter().collect()
             }
             None if outcome.panicked() => {
-                let pipeline = self.manager.to_string();
-                let reproducer = Reproducer { pipeline, threads, verify_each, program: source.to_owned() };
-                (PathBuf::from(format!("tofu-crash-{}.tir", std::process::id())), Some(reproducer))
+                let whole = self.whole_reproducer(source.to_owned());
+                vec![self.write_reproducer(default_path(), whole, part)]
             }
-            _ => return Vec::new(),
-        };
-        let Some(reproducer) = reproducer else { return Vec::new() };
+            _ => Vec::new(),
+        }
+    }
+
+    /// All that was asked for, as a reproducer.
+    fn whole_reproducer(&self, program: String) -> Reproducer {
+        let (threads, verify_each) = (self.threads().get(), self.verify_each());
+        Reproducer { pipeline: self.manager.to_string(), threads, verify_each, program }
+    }
+
+    /// Writes a reproducer, and says so.
+    fn write_reproducer(&self, path: PathBuf, reproducer: Reproducer, part: Option<usize>) -> Diagnostic {
         let path = part.map_or(path.clone(), |part| path.with_extension(format!("{part}.tir")));
         let name = format!("`{}`", path.display());
         match emit::write_file(reproducer.write().as_bytes(), &path) {
             Ok(()) => {
                 let message = format!("a reproducer was written to {name}");
                 let help = format!("run it with `--run-reproducer {}`", path.display());
-                vec![Diagnostic::remark(&codes::PASS_PANICKED, Span::NONE, message).help(help)]
+                Diagnostic::remark(&codes::PASS_PANICKED, Span::NONE, message).help(help)
             }
-            Err(error) => vec![cannot_write(&name, &error)],
+            Err(error) => cannot_write(&name, &error),
         }
     }
 
@@ -307,6 +341,11 @@ fn first_difference(written: &str, again: &str) -> String {
     }
 }
 
+/// Where a reproducer goes that nobody has asked for.
+fn default_path() -> PathBuf {
+    PathBuf::from(format!("tofu-crash-{}.tir", std::process::id()))
+}
+
 fn same_file(a: &Path, b: &Path) -> bool {
     matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
@@ -315,11 +354,24 @@ fn is_error(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity == Severity::Error
 }
 
-/// Artifacts as files of a directory.
+/// Resources as files, by path.
+struct Files;
+
+impl Resources for Files {
+    fn load(&self, name: &str) -> io::Result<Vec<u8>> {
+        fs::read(name)
+    }
+}
+
+/// Artifacts as files of a directory, and none outside of it.
 struct Directory(PathBuf);
 
 impl Artifacts for Directory {
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        if !is_inside {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name leads out of the directory"));
+        }
         let path = self.0.join(name);
         if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
             fs::create_dir_all(parent)?;

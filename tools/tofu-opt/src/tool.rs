@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tofu_diagnostics::{Code, codes};
-use tofu_ir::{Dialect, Registry};
+use tofu_ir::{Dialect, Registry, RegistryError};
 use tofu_pass::{Entry, PassRegistry, install_panic_hook};
 
 use crate::{Streams, cli, console::Console, drive, lists};
@@ -64,6 +64,14 @@ impl Tool {
     pub fn codes(mut self, codes: &[&'static Code]) -> Tool {
         self.codes.extend_from_slice(codes);
         self
+    }
+
+    /// The dialects of the tool, ready to read programs with.
+    ///
+    /// # Errors
+    /// When something is defined twice.
+    pub fn registry(&self) -> Result<Registry, RegistryError> {
+        Registry::new(&self.dialects)
     }
 
     /// Runs on the command line of the process.

@@ -1,8 +1,10 @@
 //! The layers of the house, as ARCHITECTURE.md has them: who may depend on whom.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use crate::shell::root;
+use serde::Deserialize;
+
+use crate::shell::{cargo, root};
 
 /// A layer's directory, and the directories that it must not depend on.
 const LAYERS: [(&str, &[&str]); 3] = [
@@ -11,34 +13,44 @@ const LAYERS: [(&str, &[&str]); 3] = [
     ("passes", &["passes", "tools"]),
 ];
 
-/// The packages in a directory, with the text of their manifests.
-fn packages(directory: &str) -> Vec<(String, String)> {
-    let entries = std::fs::read_dir(root().join(directory)).into_iter().flatten().flatten();
-    let manifests = entries.filter_map(|entry| {
-        let text = std::fs::read_to_string(entry.path().join("Cargo.toml")).ok()?;
-        let name = text.lines().find_map(|line| line.strip_prefix("name = "))?.trim_matches('"').to_owned();
-        Some((name, text))
-    });
-    let mut packages: Vec<_> = manifests.collect();
-    packages.sort();
-    packages
+/// A package of the workspace.
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    manifest_path: PathBuf,
+    dependencies: Vec<Dependency>,
 }
 
-/// Whether a manifest names `package` among the dependencies that a user of it gets.
-fn depends_on(manifest: &str, package: &str) -> bool {
-    let users = manifest.split("[dev-dependencies]").next().unwrap_or(manifest);
-    users.lines().any(|line| line.split(['.', ' ', '=']).next() == Some(package))
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    /// `dev`, `build`, or nothing for what a user of the package gets.
+    kind: Option<String>,
+}
+
+/// The packages in each layer, as cargo sees them.
+fn packages(layer: &str) -> Vec<Package> {
+    #[derive(Deserialize)]
+    struct Metadata {
+        packages: Vec<Package>,
+    }
+    let output = cargo().args(["metadata", "--no-deps", "--offline", "--format-version=1"]).output().unwrap();
+    let metadata: Metadata = serde_json::from_slice(&output.stdout).unwrap();
+    let directory = root().canonicalize().unwrap().join(layer);
+    let is_member = |package: &Package| package.manifest_path.starts_with(&directory);
+    metadata.packages.into_iter().filter(is_member).collect()
 }
 
 #[test]
 fn layers_are_kept() {
-    assert!(Path::new(&root().join("Cargo.toml")).exists());
     for (layer, forbidden) in LAYERS {
         let members = packages(layer);
         assert!(!members.is_empty(), "there is nothing in `{layer}`");
-        for (name, manifest) in members {
-            for (other, _) in forbidden.iter().flat_map(|directory| packages(directory)) {
-                assert!(!depends_on(&manifest, &other), "`{name}` must not depend on `{other}`");
+        let others: Vec<Package> = forbidden.iter().flat_map(|layer| packages(layer)).collect();
+        for member in members {
+            for dependency in member.dependencies.iter().filter(|dependency| dependency.kind.is_none()) {
+                let is_forbidden = others.iter().any(|other| other.name == dependency.name);
+                assert!(!is_forbidden, "`{}` must not depend on `{}`", member.name, dependency.name);
             }
         }
     }
@@ -48,13 +60,9 @@ fn layers_are_kept() {
 #[test]
 fn packages_are_named_after_their_folders() {
     for (layer, prefix) in [("crates", "tofu-"), ("dialects", "tofu-dialect-"), ("passes", "tofu-pass-")] {
-        for entry in std::fs::read_dir(root().join(layer)).unwrap() {
-            let folder = entry.unwrap().file_name().into_string().unwrap();
-            let name = format!("{prefix}{folder}");
-            assert!(
-                packages(layer).iter().any(|(package, _)| *package == name),
-                "{layer}/{folder} is not `{name}`"
-            );
+        for package in packages(layer) {
+            let folder = package.manifest_path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+            assert_eq!(package.name, format!("{prefix}{folder}"));
         }
     }
 }

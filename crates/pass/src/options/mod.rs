@@ -127,6 +127,10 @@ macro_rules! pass_options {
             }
 
             fn set(&mut self, name: &str, value: ::std::option::Option<&str>) -> Result<(), $crate::SetError> {
+                // An option has one spelling, the one with dashes.
+                if name.contains('_') {
+                    return Err($crate::SetError::Unknown);
+                }
                 match name.replace('-', "_").as_str() {
                     $(stringify!($field) => $crate::assign(&mut self.$field, value),)+
                     _ => Err($crate::SetError::Unknown),
@@ -238,7 +242,7 @@ pub(crate) fn read<O: Options>(owner: &str, given: &[OptionText]) -> Result<O, V
     let mut options = O::default();
     let mut found = Vec::new();
     for (index, OptionText { name, value, span }) in given.iter().enumerate() {
-        if given[..index].iter().any(|earlier| earlier.name.replace('_', "-") == name.replace('_', "-")) {
+        if given[..index].iter().any(|earlier| earlier.name == *name) {
             let message = format!("option `{name}` of `{owner}` is given twice");
             found.push(Diagnostic::error(&codes::BAD_PIPELINE, *span, message));
             continue;

@@ -123,6 +123,12 @@ impl Runner<'_> {
         let mut cx = PassContext::new(work.module, work.op, pass.name(), self.session, analyses, notes);
         let result = guard(|| pass.run(&mut cx));
 
+        let declared = |name: &&str| pass.statistics().iter().any(|(known, _)| known == name);
+        debug_assert!(
+            notes.counts.iter().all(|(name, _)| declared(name)),
+            "`{}` counts something that its statistics do not list",
+            pass.name()
+        );
         let mut found = std::mem::take(&mut notes.diagnostics);
         let changed = match result {
             Ok(Ok(changed)) => Some(changed),

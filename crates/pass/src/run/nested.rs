@@ -16,9 +16,9 @@
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use tofu_diagnostics::{Code, Diagnostic, codes};
-use tofu_ir::{Module, OpId, Syntax, Trait, ValueMap, copy_head_from, copy_op_from};
+use tofu_ir::{BlockId, Module, OpId, Syntax, Trait, ValueMap, copy_head_from, copy_op_from};
 
 use super::{Ran, Runner, is, work::Stopped, work::Work};
 use crate::{
@@ -61,9 +61,14 @@ impl Runner<'_> {
         let outer = std::mem::replace(&mut work.op, op);
         let depth = work.trail.len();
         work.trail.extend(trail(pipeline, &work.indices, work.module, op, 0));
-        let result = self.pipeline(pipeline, work);
+        let neighbors = neighbors(work.module, op);
+        let mut result = self.pipeline(pipeline, work);
         work.trail.truncate(depth);
         work.op = outer;
+        if result.is_ok() && self::neighbors(work.module, op) != neighbors {
+            let error = changed_around(pipeline, work.module, op);
+            result = work.say(vec![error]).and(Err(Stopped));
+        }
         result
     }
 
@@ -113,7 +118,7 @@ impl Runner<'_> {
         let body = alone.body();
         alone.append(body, copy);
         copy_surroundings(source, task.op, &mut alone);
-        let surroundings: Vec<OpId> = alone.ops(body).collect();
+        let surroundings = neighbors(&alone, copy);
         let mut instruments: Vec<&mut dyn Instrument> = Vec::new();
         for fork in &mut task.forks {
             instruments.push(&mut **fork);
@@ -127,10 +132,8 @@ impl Runner<'_> {
         };
         let mut result = self.pipeline(pipeline, &mut work);
         task.artifacts = work.artifacts;
-        if result.is_ok() && !alone.ops(body).eq(surroundings) {
-            let message = format!("`{pipeline}` has changed what is around the op that it was given");
-            let span = source.span(task.op);
-            task.diagnostics.push(Diagnostic::error(&codes::INVALID_AFTER_PASS, span, message));
+        if result.is_ok() && neighbors(&alone, copy) != surroundings {
+            task.diagnostics.push(changed_around(pipeline, source, task.op));
             result = Err(Stopped);
         }
         task.result = result.map(|changed| (changed == Changed::Yes).then_some((alone, copy)));
@@ -150,6 +153,16 @@ impl Runner<'_> {
 
 /// More threads than this only cost time, on any machine.
 const MAX_THREADS: usize = 256;
+
+/// The ops of the block that an op stands in.
+fn neighbors(module: &Module, op: OpId) -> Vec<OpId> {
+    module.block_of(op).map_or(Vec::new(), |block| module.ops(block).collect())
+}
+
+fn changed_around(pipeline: &Pipeline, module: &Module, op: OpId) -> Diagnostic {
+    let message = format!("`{pipeline}` has changed what is around the op that it was given");
+    Diagnostic::error(&codes::INVALID_AFTER_PASS, module.span(op), message)
+}
 
 /// What is said once, however many functions it happened to.
 const ONCE: [&Code; 2] = [&codes::PASS_PANICKED, &codes::CANCELLED];
@@ -171,31 +184,56 @@ fn join(task: Task, work: &mut Work<'_, '_>) -> Result<Option<(Module, OpId)>, S
 }
 
 /// Copies what the symbols in an op mean next to it: the declarations of functions, and all of anything else, with
-/// what that mentions in turn.
+/// what that mentions in turn. Of a module on the way to a symbol there is only the frame.
 fn copy_surroundings(source: &Module, op: OpId, alone: &mut Module) {
-    let body = alone.body();
-    let mut known = FxHashSet::from_iter([op]);
+    let mut copies = FxHashMap::from_iter([(op, None)]);
     let mut pending = vec![op];
     while let Some(user) = pending.pop() {
         let mut mentioned = Vec::new();
         for inner in source.walk(user) {
-            source.visit_symbols(source.attr_dict(inner), &mut |path| mentioned.push((inner, path[0])));
+            source.visit_symbols(source.attr_dict(inner), &mut |path| mentioned.push((inner, path.clone())));
         }
-        for (inner, name) in mentioned {
+        for (inner, path) in mentioned {
+            let steps = (1..=path.len()).map(|length| source.resolve_symbol(inner, &path[..length]));
+            let steps: Option<Vec<OpId>> = steps.collect();
+            let target = steps.as_ref().and_then(|steps| steps.last().copied());
             // What is named in the op itself has come along.
-            let Some(target) = source.resolve_symbol(inner, &[name]) else { continue };
-            let is_inside = source.ancestors(target).any(|around| around == user);
-            if is_inside || !known.insert(target) {
-                continue;
+            let is_inside = |target| source.ancestors(target).any(|around| around == user);
+            if let (Some(steps), false) = (steps, target.is_none_or(is_inside)) {
+                copy_path(source, &steps, alone, &mut copies, &mut pending);
             }
-            let copy = if source.def(target).syntax == Syntax::Function {
-                copy_head_from(source, target, alone)
-            } else {
-                pending.push(target);
-                copy_op_from(source, target, alone, &mut ValueMap::default())
-            };
-            alone.append(body, copy);
         }
+    }
+}
+
+/// Copies the ops on the way to a symbol, each into the one before it. `copies` knows what was copied where.
+fn copy_path(
+    source: &Module,
+    steps: &[OpId],
+    alone: &mut Module,
+    copies: &mut FxHashMap<OpId, Option<BlockId>>,
+    pending: &mut Vec<OpId>,
+) {
+    let mut block = alone.body();
+    for &step in steps {
+        if let Some(&known) = copies.get(&step) {
+            match known {
+                Some(inner) => block = inner,
+                None => return,
+            }
+            continue;
+        }
+        let is_table = source.has(step, Trait::SymbolTable);
+        let copy = if is_table || source.def(step).syntax == Syntax::Function {
+            copy_head_from(source, step, alone)
+        } else {
+            pending.push(step);
+            copy_op_from(source, step, alone, &mut ValueMap::default())
+        };
+        alone.append(block, copy);
+        let inner = is_table.then(|| alone.append_block(alone.region(copy, 0)));
+        copies.insert(step, inner);
+        block = inner.unwrap_or(block);
     }
 }
 

@@ -237,6 +237,7 @@ fn analyses_are_computed_once_and_kept_while_they_hold() {
     impl Pass for Ask {
         const NAME: &'static str = "ask";
         type Anchor = ModuleAnchor;
+        const STATISTICS: &'static [(&'static str, &'static str)] = &[("ops", "Ops in the module.")];
         fn run(&self, cx: &mut PassContext<'_>) -> PassResult {
             let count = cx.analysis::<OpCount>().0;
             cx.count("ops", count as u64);

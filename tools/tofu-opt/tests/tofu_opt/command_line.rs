@@ -148,7 +148,8 @@ fn a_reproducer_never_takes_the_place_of_the_input() {
 /// Options of a pass end where the option does, whatever brackets are in it.
 #[test]
 fn options_cannot_smuggle_passes_in() {
-    for options in ["max-iterations=4},cse{", "}", "max-iterations=4 max_iterations=5", "max-iterations=4}("] {
+    for options in ["max-iterations=4},cse{", "}", "max-iterations=4 max_iterations=5", "max-iterations=4}("]
+    {
         let ran = run(&["-", &format!("--simplify={options}")], b"");
         assert_eq!(ran.code, 2, "{options}: {}", ran.log);
     }
@@ -170,7 +171,8 @@ fn parts_are_worked_on_one_by_one() {
     let tree = directory.path().join("tree");
     let ran = run(&["-", "--split-input-file", "--cse", "--print-ir-tree-dir", tree.to_str().unwrap()], text);
     assert_eq!(ran.code, 0, "{}", ran.log);
-    let mut parts: Vec<_> = std::fs::read_dir(tree).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let mut parts: Vec<_> =
+        std::fs::read_dir(tree).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     parts.sort();
     assert_eq!(parts, ["part2", "part3"]);
 }
