@@ -66,6 +66,7 @@ codes! {
     WRONG_PARENT = "T0227", "op where it may not stand";
     DUPLICATE_ATTRIBUTE = "T0228", "attribute written twice";
     MALFORMED_IR = "T0229", "inconsistent internal links";
+    WRONG_SUCCESSORS = "T0230", "wrong number of successors";
 
     UNKNOWN_PASS = "T0301", "unknown pass";
     UNKNOWN_PASS_OPTION = "T0302", "unknown pass option";

@@ -6,6 +6,7 @@
 //!
 //! - [`codes`] lists every kind of diagnostic, with what `--explain` prints.
 //! - [`suggest`] finds the name that a misspelled one was meant to be.
+//! - [`plural`] says how many there are of something.
 //! - [`Renderer`] turns a diagnostic into text, for people (feature `human`) or for programs.
 //!
 //! ```
@@ -32,7 +33,9 @@ mod diagnostic;
 mod render;
 mod source;
 pub mod suggest;
+mod wording;
 
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub use render::{ColorChoice, Format, Renderer, UnknownName};
 pub use source::{FileId, Position, SourceFile, SourceMap, SourceTooLarge, Span};
+pub use wording::plural;

@@ -96,7 +96,7 @@ pub struct DialectAttr {
 
 impl PartialEq for DialectAttr {
     fn eq(&self, other: &Self) -> bool {
-        self.def.name == other.def.name && self.params == other.params
+        std::ptr::eq(self.def, other.def) && self.params == other.params
     }
 }
 
@@ -104,7 +104,7 @@ impl Eq for DialectAttr {}
 
 impl std::hash::Hash for DialectAttr {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.def.name.hash(state);
+        std::ptr::from_ref(self.def).hash(state);
         self.params.hash(state);
     }
 }

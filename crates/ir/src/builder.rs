@@ -21,7 +21,10 @@
 
 use tofu_diagnostics::{Diagnostic, codes};
 
-use crate::{Attr, BlockId, Module, Name, OpDef, OpId, OpState, RegionId, Successor, Type, ValueId};
+use crate::{
+    Attr, BlockId, Instances, Module, Name, OpDef, OpId, OpState, RegionId, Successor, Type, TypeInference,
+    ValueId,
+};
 
 /// A place in a program where ops are added.
 #[derive(Debug)]
@@ -178,8 +181,16 @@ impl Module {
                     .help("write them after the op: `: tensor<…>`"),
             ]);
         };
-        let types = infer(self, op).map_err(|diagnostic| vec![diagnostic])?;
-        Ok(types.into_iter().map(|data| self.interner.ty(data)).collect())
+        match infer {
+            TypeInference::Computed(infer) => {
+                let types = infer(self, op).map_err(|diagnostic| vec![diagnostic])?;
+                Ok(types.into_iter().map(|data| self.interner.ty(data)).collect())
+            }
+            TypeInference::Instances(infer) => {
+                let Instances { types, extents } = infer(self, op).map_err(|diagnostic| vec![diagnostic])?;
+                Ok(types.into_iter().map(|ty| self.interner.instantiate(ty, &extents)).collect())
+            }
+        }
     }
 
     /// Gives an op the results that follow from the rest of it: for an op that was built without, because its regions

@@ -1,8 +1,8 @@
 //! The one dialect that the IR itself brings: `module`, the root of every program.
 
 use crate::{
-    BlockCount, Dialect, OpDef, RegionSpec, SYMBOL_DEFINITION, SYMBOL_NAME, Syntax, Trait, op,
-    op_def::optional, op_def::region,
+    BlockCount, Dialect, OpDef, RegionSpec, SYMBOL_DEFINITION, SYMBOL_NAME, Syntax, Trait, op, optional,
+    region,
 };
 
 /// `module @name { … }`: a list of named ops.

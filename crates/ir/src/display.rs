@@ -429,6 +429,14 @@ impl Module {
         AttrDisplay { module: self, attr }
     }
 
+    /// A value as it stands in a sentence: its name in quotes, or which result or argument it is.
+    pub fn quoted_value(&self, value: crate::ValueId) -> String {
+        match self.value_name(value) {
+            Some(name) => format!("`%{}`", self.text(name)),
+            None => self.value_text(value),
+        }
+    }
+
     /// A value as messages name it: its name, or which result or argument it is.
     pub fn value_text(&self, value: crate::ValueId) -> String {
         if let Some(name) = self.value_name(value) {

@@ -7,8 +7,8 @@ use tofu_diagnostics::Span;
 
 use crate::{
     Attr, AttrData, BlockId, Definition, Location, LocationData, Module, Name, OpDef, OpId, RegionId,
-    Successor, Trait, Type, UseId, ValueId, builtin,
-    module::{BlockData, OpData, OpSpans, RegionData, UseData, ValueData},
+    SYMBOL_NAME, Successor, Trait, Type, UseId, ValueId, builtin,
+    module::{BlockData, OpData, OpSpans, RegionData, Successors, UseData, ValueData},
 };
 
 /// All that an op is made of.
@@ -75,8 +75,8 @@ impl OpState {
 
 type FxIndexSet<T> = IndexSet<T, FxBuildHasher>;
 
-/// Between the order keys of neighbours, so that most insertions need no renumbering.
-const ORDER_STEP: u32 = 16;
+/// An op that stands for very many others names this many of their places.
+const MAX_JOINED_PLACES: usize = 16;
 
 impl Module {
     /// Makes an op that stands nowhere yet.
@@ -87,7 +87,6 @@ impl Module {
         for _ in 0..state.regions {
             self.regions.push(RegionData { op, blocks: Vec::new() });
         }
-        let successors = (!state.successors.is_empty()).then(|| state.successors.into_boxed_slice());
         self.ops.push(OpData {
             def: state.def,
             attrs: state.attrs.unwrap_or_else(|| self.interner.empty_dict()),
@@ -103,9 +102,10 @@ impl Module {
             first_region,
             region_count: state.regions,
             erased: false,
-            successors,
+            successors: Successors::new(state.successors),
         });
         self.append_results(op, &state.results);
+        self.create_symbol_table(op);
         op
     }
 
@@ -125,7 +125,6 @@ impl Module {
         debug_assert!(self.is(op, &builtin::MODULE));
         if op != self.root {
             self.detach(op);
-            self.symbols.take();
             let old = std::mem::replace(&mut self.root, op);
             self.erase(old);
         }
@@ -161,6 +160,7 @@ impl Module {
         debug_assert_eq!(self.blocks[block].region, None);
         self.blocks[block].region = Some(region);
         self.regions[region].blocks.push(block);
+        self.forget_symbols(self.op_of(region));
     }
 
     /// Takes all blocks out of a region; they can be attached to another.
@@ -169,6 +169,7 @@ impl Module {
         for &block in &blocks {
             self.blocks[block].region = None;
         }
+        self.forget_symbols(self.op_of(region));
         blocks
     }
 
@@ -220,8 +221,8 @@ impl Module {
 
     /// Takes an op out of its block; it can be put elsewhere.
     pub fn detach(&mut self, op: OpId) {
+        self.remove_symbol(op);
         let Some(block) = self.ops[op].block.take() else { return };
-        self.forget_symbols(op);
         let (previous, next) = (self.ops[op].previous.take(), self.ops[op].next.take());
         match previous {
             Some(previous) => self.ops[previous].next = next,
@@ -249,9 +250,15 @@ impl Module {
         }
     }
 
-    fn link(&mut self, op: OpId, block: BlockId, previous: Option<OpId>, next: Option<OpId>) {
+    /// Puts an op between two neighbours. Returns how many ops got another order key.
+    pub(crate) fn link(
+        &mut self,
+        op: OpId,
+        block: BlockId,
+        previous: Option<OpId>,
+        next: Option<OpId>,
+    ) -> usize {
         debug_assert!(self.ops[op].block.is_none(), "the op stands in a block already");
-        self.forget_symbols(op);
         let data = &mut self.ops[op];
         (data.block, data.previous, data.next) = (Some(block), previous, next);
         match previous {
@@ -262,49 +269,8 @@ impl Module {
             Some(next) => self.ops[next].previous = Some(op),
             None => self.blocks[block].last = Some(op),
         }
-        self.assign_order(op, previous, next);
-    }
-
-    /// Gives `op` an order key between its neighbours', and moves the keys behind it where there is no room. A run of
-    /// insertions at one place renumbers ever longer stretches with ever wider gaps, so the cost stays logarithmic
-    /// for each insertion on average.
-    fn assign_order(&mut self, op: OpId, previous: Option<OpId>, next: Option<OpId>) {
-        let low = previous.map_or(0, |previous| self.ops[previous].order);
-        let Some(next) = next else {
-            match low.checked_add(ORDER_STEP) {
-                Some(order) => self.ops[op].order = order,
-                None => self.renumber(op),
-            }
-            return;
-        };
-        let high = self.ops[next].order;
-        if high - low >= 2 {
-            self.ops[op].order = low + (high - low) / 2;
-            return;
-        }
-        let (mut at, mut order, mut step) = (Some(op), low, 1u32);
-        while let Some(current) = at {
-            let Some(raised) = order.checked_add(step) else { return self.renumber(op) };
-            if current != op && self.ops[current].order >= raised {
-                return;
-            }
-            order = raised;
-            self.ops[current].order = order;
-            at = self.ops[current].next;
-            step = (step + 1).min(ORDER_STEP);
-        }
-    }
-
-    fn renumber(&mut self, op: OpId) {
-        let Some(block) = self.ops[op].block else { return };
-        let mut at = self.blocks[block].first;
-        let mut order = 0u32;
-        while let Some(current) = at {
-            // A block of more than 2^28 ops loses its gaps, not its order.
-            order = order.saturating_add(if order < u32::MAX / 2 { ORDER_STEP } else { 1 });
-            self.ops[current].order = order;
-            at = self.ops[current].next;
-        }
+        self.add_symbol(op);
+        self.assign_order(op)
     }
 
     // Operands.
@@ -326,19 +292,29 @@ impl Module {
         self.set_operand(op, b, first);
         let spans = self.spans[op];
         if a.max(b) < spans.operand_count as usize {
-            self.span_pool.swap(spans.first as usize + a, spans.first as usize + b);
+            let first = spans.first_operand as usize;
+            self.operand_spans.swap(first + a, first + b);
         }
     }
 
     /// Gives an op other operands, any number of them. What its successors are given stays the last ones.
     pub fn set_operands(&mut self, op: OpId, operands: &[ValueId]) {
-        for index in 0..self.operand_count(op) {
-            self.unlink_use(self.operand_slot(op, index));
+        let count = self.operand_count(op);
+        if operands.len() <= count {
+            for (index, &value) in operands.iter().enumerate() {
+                self.set_operand(op, index, value);
+            }
+            for index in operands.len()..count {
+                self.unlink_use(self.operand_slot(op, index));
+            }
+            self.ops[op].use_count = operands.len() as u32;
+        } else {
+            for index in 0..count {
+                self.unlink_use(self.operand_slot(op, index));
+            }
+            (self.ops[op].first_use, self.ops[op].use_count) = self.push_uses(op, operands);
         }
-        let (first_use, use_count) = self.push_uses(op, operands);
-        (self.ops[op].first_use, self.ops[op].use_count) = (first_use, use_count);
         self.spans[op].operand_count = 0;
-        self.spans[op].attr_count = 0;
     }
 
     /// Makes every user of `old` use `new`; a name given to `old` passes to a nameless `new`.
@@ -403,6 +379,7 @@ impl Module {
         }
         for &inner in &erased {
             self.ops[inner].erased = true;
+            self.symbols.remove(&inner);
             for value in self.results(inner) {
                 self.values[value].definition = Definition::None;
             }
@@ -438,41 +415,40 @@ impl Module {
 
     /// Sets an attribute of an op.
     pub fn set_attr(&mut self, op: OpId, name: &str, attr: Attr) {
-        self.forget_symbols(op);
         let name = self.interner.name(name);
         let mut entries = self.attrs(op).to_vec();
         match entries.iter_mut().find(|entry| entry.0 == name) {
             Some(entry) => entry.1 = attr,
             None => entries.push((name, attr)),
         }
-        self.ops[op].attrs = self.interner.attr(AttrData::Dict(entries.into()));
+        let dict = self.interner.attr(AttrData::Dict(entries.into()));
+        self.set_attr_dict(op, dict);
     }
 
     /// Takes an attribute away from an op.
     pub fn remove_attr(&mut self, op: OpId, name: &str) {
-        self.forget_symbols(op);
         let mut entries = self.attrs(op).to_vec();
         entries.retain(|&(key, _)| self.text(key) != name);
-        self.ops[op].attrs = self.interner.attr(AttrData::Dict(entries.into()));
-    }
-
-    /// Drops what is remembered about symbols where a change of `op` may make it wrong: the op is named, or has names in
-    /// it.
-    fn forget_symbols(&mut self, op: OpId) {
-        if self.has(op, Trait::Symbol) || self.has(op, Trait::SymbolTable) {
-            self.symbols.take();
-        }
+        let dict = self.interner.attr(AttrData::Dict(entries.into()));
+        self.set_attr_dict(op, dict);
     }
 
     /// Replaces all attributes of an op.
     pub fn set_attr_dict(&mut self, op: OpId, dict: Attr) {
-        self.forget_symbols(op);
+        let renames =
+            self.has(op, Trait::Symbol) && self.attr(op, SYMBOL_NAME) != self.dict_entry(dict, SYMBOL_NAME);
+        if renames {
+            self.remove_symbol(op);
+        }
         self.ops[op].attrs = dict;
+        if renames {
+            self.add_symbol(op);
+        }
     }
 
     /// Sets where a terminator may continue.
     pub fn set_successors(&mut self, op: OpId, successors: Vec<Successor>) {
-        self.ops[op].successors = (!successors.is_empty()).then(|| successors.into_boxed_slice());
+        self.ops[op].successors = Successors::new(successors);
     }
 
     // Places in texts.
@@ -485,11 +461,24 @@ impl Module {
     /// Records where an op is written: its name, all of it, each operand, and each attribute in the order of the
     /// dictionary.
     pub fn set_spans(&mut self, op: OpId, name: Span, whole: Span, operands: &[Span], attrs: &[Span]) {
-        let first = self.span_pool.len() as u32;
-        self.span_pool.extend_from_slice(operands);
-        self.span_pool.extend_from_slice(attrs);
-        let (operand_count, attr_count) = (operands.len() as u32, attrs.len() as u32);
-        self.spans[op] = OpSpans { name, whole, first, operand_count, attr_count };
+        let keys = self.dict(self.ops[op].attrs).iter().map(|&(key, _)| key);
+        let named: SmallVec<[(Name, Span); 4]> = keys.zip(attrs.iter().copied()).collect();
+        self.set_named_spans(op, name, whole, operands, &named);
+    }
+
+    pub(crate) fn set_named_spans(
+        &mut self,
+        op: OpId,
+        name: Span,
+        whole: Span,
+        operands: &[Span],
+        attrs: &[(Name, Span)],
+    ) {
+        let (first_operand, operand_count) = (self.operand_spans.len() as u32, operands.len() as u32);
+        let (first_attr, attr_count) = (self.attr_spans.len() as u32, attrs.len() as u32);
+        self.operand_spans.extend_from_slice(operands);
+        self.attr_spans.extend_from_slice(attrs);
+        self.spans[op] = OpSpans { name, whole, first_operand, operand_count, first_attr, attr_count };
     }
 
     /// Records where a value's name is written.
@@ -505,7 +494,7 @@ impl Module {
     }
 
     /// Makes `op` come from all of `origins`: for an op that stands for several. Its span is the first one's, since
-    /// they need not be neighbours; its location names them all.
+    /// they need not be neighbours; its location names them all, or the first 16 different ones if there are more.
     pub fn join_places(&mut self, op: OpId, origins: &[OpId]) {
         let Some(&first) = origins.first() else { return };
         if first != op {
@@ -513,6 +502,9 @@ impl Module {
         }
         let mut parts: FxIndexSet<Location> = FxIndexSet::default();
         for &origin in origins {
+            if parts.len() >= MAX_JOINED_PLACES {
+                break;
+            }
             let location = self.ops[origin].location;
             match self.location_data(location) {
                 LocationData::Unknown => {}
@@ -522,10 +514,227 @@ impl Module {
                 }
             }
         }
+        parts.truncate(MAX_JOINED_PLACES);
         self.ops[op].location = match parts.len() {
             0 => self.interner.unknown_location(),
             1 => parts[0],
             _ => self.interner.location(LocationData::Fused(parts.into_iter().collect())),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+    use crate::testing::{any_op, end, f32, function, module};
+
+    /// The ops of a block as they should stand, and as they do.
+    fn check_order(module: &Module, block: BlockId, expected: &[OpId]) {
+        let found: Vec<OpId> = module.ops(block).collect();
+        assert_eq!(found, expected);
+        assert!(found.windows(2).all(|pair| module.is_before(pair[0], pair[1])), "order keys do not ascend");
+        let backwards: Vec<OpId> = module.ops(block).rev().collect();
+        assert!(backwards.iter().eq(expected.iter().rev()));
+    }
+
+    #[test]
+    fn order_keys_follow_any_insertion() {
+        for place in 0..4 {
+            let mut module = module();
+            let (_, block) = function(&mut module, "f");
+            let mut rng = Rng::with_seed(place);
+            let mut expected: Vec<OpId> = (0..4).map(|_| any_op(&mut module, block, &[], 0)).collect();
+            for step in 0..3000 {
+                let op = module.create(OpState::new(&crate::testing::ANY));
+                let at = match place {
+                    0 => 0,
+                    1 => 2,
+                    2 => expected.len() - 1,
+                    _ => rng.usize(0..expected.len()),
+                };
+                if step % 2 == 0 {
+                    module.insert_before(expected[at], op);
+                    expected.insert(at, op);
+                } else {
+                    module.insert_after(expected[at], op);
+                    expected.insert(at + 1, op);
+                }
+                if step % 7 == 0 {
+                    let (from, to) = (rng.usize(0..expected.len()), rng.usize(0..expected.len()));
+                    let (moved, anchor) = (expected[from], expected[to]);
+                    module.move_before(anchor, moved);
+                    if moved != anchor {
+                        expected.remove(from);
+                        let to = expected.iter().position(|&op| op == anchor).unwrap();
+                        expected.insert(to, moved);
+                    }
+                }
+                if step % 250 == 0 {
+                    check_order(&module, block, &expected);
+                }
+            }
+            check_order(&module, block, &expected);
+        }
+    }
+
+    #[test]
+    fn uses_agree_with_the_operands() {
+        for seed in 0..40 {
+            let mut module = module();
+            let (_, block) = function(&mut module, "f");
+            let mut rng = Rng::with_seed(seed);
+            let source = any_op(&mut module, block, &[], 6);
+            let mut values: Vec<ValueId> = module.results(source).collect();
+            // Each op with the operands that it should have.
+            let mut model: Vec<(OpId, Vec<ValueId>)> = Vec::new();
+            for _ in 0..200 {
+                let some = |rng: &mut Rng, values: &[ValueId]| values[rng.usize(0..values.len())];
+                let picked: Vec<ValueId> = (0..rng.usize(0..4)).map(|_| some(&mut rng, &values)).collect();
+                let index = rng.usize(0..=model.len());
+                match rng.u8(0..6) {
+                    0 | 1 => {
+                        let op = any_op(&mut module, block, &picked, 1);
+                        values.push(module.result(op, 0));
+                        model.push((op, picked));
+                    }
+                    2 if index < model.len() => {
+                        module.set_operands(model[index].0, &picked);
+                        model[index].1 = picked;
+                    }
+                    3 if index < model.len() && !model[index].1.is_empty() => {
+                        let (op, operands) = &mut model[index];
+                        let (at, other) = (rng.usize(0..operands.len()), rng.usize(0..operands.len()));
+                        let value = some(&mut rng, &values);
+                        module.set_operand(*op, at, value);
+                        operands[at] = value;
+                        module.swap_operands(*op, at, other);
+                        operands.swap(at, other);
+                    }
+                    4 => {
+                        let (old, new) = (some(&mut rng, &values), some(&mut rng, &values));
+                        module.replace_all_uses(old, new);
+                        for operand in model.iter_mut().flat_map(|(_, operands)| operands) {
+                            *operand = if *operand == old { new } else { *operand };
+                        }
+                    }
+                    5 if index < model.len() => {
+                        let (op, _) = model.remove(index);
+                        let (old, new) = (module.result(op, 0), values[0]);
+                        values.retain(|&value| value != old);
+                        module.replace(op, &[new]);
+                        assert!(module.is_erased(op));
+                        for operand in model.iter_mut().flat_map(|(_, operands)| operands) {
+                            *operand = if *operand == old { new } else { *operand };
+                        }
+                    }
+                    _ => {}
+                }
+                for &value in &values {
+                    let mut found: Vec<(OpId, usize)> = module.uses(value).collect();
+                    found.sort_unstable();
+                    let mut expected: Vec<(OpId, usize)> = Vec::new();
+                    for (op, operands) in &model {
+                        let places = operands.iter().enumerate().filter(|&(_, &operand)| operand == value);
+                        expected.extend(places.map(|(at, _)| (*op, at)));
+                    }
+                    expected.sort_unstable();
+                    assert_eq!(found, expected, "seed {seed}");
+                    assert_eq!(module.has_uses(value), !expected.is_empty());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn erasing_takes_all_that_is_inside() {
+        let mut module = module();
+        let (_, block) = function(&mut module, "f");
+        let source = any_op(&mut module, block, &[], 1);
+        let outer = module.create(OpState::new(&crate::testing::SCOPE).regions(1));
+        module.append(block, outer);
+        let region = module.region(outer, 0);
+        let inner_block = module.append_block(region);
+        let x = module.result(source, 0);
+        let inner = any_op(&mut module, inner_block, &[x, x], 1);
+        end(&mut module, inner_block, &[]);
+        module.erase(outer);
+        assert!(module.is_erased(inner) && !module.is_erased(source));
+        assert!(!module.has_uses(x));
+        assert_eq!(module.definition(module.result(inner, 0)), Definition::None);
+        assert_eq!(module.ops(block).collect::<Vec<_>>(), [source]);
+    }
+
+    #[test]
+    fn arguments_keep_their_numbers() {
+        let mut module = module();
+        let (_, block) = function(&mut module, "f");
+        let ty = f32(&mut module);
+        let arguments: Vec<ValueId> = (0..3).map(|_| module.append_argument(block, ty)).collect();
+        module.erase_argument(block, 0);
+        assert_eq!(module.arguments(block), &arguments[1..]);
+        assert_eq!(module.definition(arguments[2]), Definition::Argument { block, index: 1 });
+    }
+
+    #[test]
+    fn joined_places_name_each_origin_once() {
+        let mut module = module();
+        let (_, block) = function(&mut module, "f");
+        let ops: Vec<OpId> = (0..4).map(|_| any_op(&mut module, block, &[], 0)).collect();
+        let mut named = |text: &str| {
+            let name = module.interner.name(text);
+            let child = module.interner.unknown_location();
+            module.interner.location(LocationData::Named { name, child })
+        };
+        let (a, b) = (named("a"), named("b"));
+        module.set_location(ops[0], a);
+        module.set_location(ops[1], b);
+        let both = module.interner.location(LocationData::Fused(Box::new([a, b])));
+        module.join_places(ops[3], &[ops[0], ops[1], ops[2]]);
+        assert_eq!(module.location(ops[3]), both);
+        module.join_places(ops[2], &[ops[3], ops[0]]);
+        assert_eq!(module.location(ops[2]), both);
+        module.join_places(ops[2], &[ops[0], ops[0]]);
+        assert_eq!(module.location(ops[2]), a);
+    }
+
+    #[test]
+    fn an_op_that_stands_for_many_names_the_first_places() {
+        let mut module = module();
+        let (_, block) = function(&mut module, "f");
+        let ops: Vec<OpId> = (0..40).map(|_| any_op(&mut module, block, &[], 0)).collect();
+        let mut places = Vec::new();
+        for (index, &op) in ops.iter().enumerate() {
+            let name = module.interner.name(&format!("place {index}"));
+            let child = module.interner.unknown_location();
+            let place = module.interner.location(LocationData::Named { name, child });
+            module.set_location(op, place);
+            places.push(place);
+        }
+        // In turns, as passes do it.
+        module.join_places(ops[0], &ops[..10]);
+        module.join_places(ops[0], &[ops[0], ops[10], ops[11]]);
+        module.join_places(ops[20], &ops[20..]);
+        module.join_places(ops[0], &[ops[0], ops[20]]);
+        let expected: Vec<Location> = places[..12].iter().chain(&places[20..24]).copied().collect();
+        let found = module.location_data(module.location(ops[0]));
+        assert_eq!(found, &LocationData::Fused(expected.into()));
+    }
+
+    #[test]
+    fn fewer_operands_take_no_new_room() {
+        let mut module = module();
+        let (_, block) = function(&mut module, "f");
+        let source = any_op(&mut module, block, &[], 2);
+        let (x, y) = (module.result(source, 0), module.result(source, 1));
+        let op = any_op(&mut module, block, &[x, x, y], 0);
+        let room = module.uses.len();
+        module.set_operands(op, &[y, y, x]);
+        module.set_operands(op, &[x, y]);
+        assert_eq!(module.uses.len(), room);
+        assert_eq!(module.operands(op).collect::<Vec<_>>(), [x, y]);
+        assert_eq!(module.uses(x).collect::<Vec<_>>(), [(op, 0)]);
+        assert_eq!(module.uses(y).collect::<Vec<_>>(), [(op, 1)]);
     }
 }

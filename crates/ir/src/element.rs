@@ -192,6 +192,19 @@ impl ElementType {
         (self.bits() as usize).div_ceil(8)
     }
 
+    /// Whether a byte can be part of an element's storage. Types narrower than a byte take a whole one, whose other bits
+    /// repeat the sign, or are zero.
+    pub fn holds_byte(self, byte: u8) -> bool {
+        match self.bits() {
+            8.. => true,
+            bits if self.kind() == ElementKind::Signed => {
+                let unused = 8 - bits;
+                ((byte << unused) as i8 >> unused) as u8 == byte
+            }
+            bits => byte >> bits == 0,
+        }
+    }
+
     /// The smallest and the largest value of an integer type.
     pub fn integer_range(self) -> Option<(i128, i128)> {
         let bits = self.bits();
@@ -220,6 +233,16 @@ mod tests {
             assert_eq!(ElementType::from_name(element.name()), Some(element));
         }
         assert_eq!(ElementType::from_name("f31"), None);
+    }
+
+    #[test]
+    fn narrow_elements_are_extended_to_a_byte() {
+        assert!(I4.holds_byte(0xFF) && I4.holds_byte(0x07) && !I4.holds_byte(0x08) && !I4.holds_byte(0x7F));
+        assert!(Ui4.holds_byte(0x0F) && !Ui4.holds_byte(0xFF));
+        assert!(
+            I1.holds_byte(1) && !I1.holds_byte(2) && F6E2M3FN.holds_byte(0x3F) && !F6E2M3FN.holds_byte(0x40)
+        );
+        assert!(F32.holds_byte(0xFF));
     }
 
     #[test]

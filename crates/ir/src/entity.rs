@@ -166,6 +166,7 @@ impl<K: EntityId, V: Clone> IndexMut<K> for SecondaryMap<K, V> {
 mod tests {
     use super::*;
 
+    #[expect(unreachable_pub, reason = "the macro is for ids that other crates use")]
     mod things {
         entity_ids! {
             /// A test id.

@@ -8,14 +8,14 @@
 //! cycles (not `tarjan_scc`, which recurses and overflows the stack on long chains).
 
 use petgraph::Direction;
-use petgraph::algo::dominators::{Dominators, simple_fast};
+use petgraph::algo::dominators::simple_fast;
 use petgraph::visit::{
     GraphBase, GraphProp, IntoNeighbors, IntoNeighborsDirected, IntoNodeIdentifiers, NodeCount,
     NodeIndexable, VisitMap, Visitable,
 };
 use rustc_hash::FxHashMap;
 
-use crate::{BlockId, Module, OpId, RegionId, SecondaryMap};
+use crate::{BlockId, Module, OpId, RegionId};
 
 /// A directed graph over dense nodes, both ways stored as one flat list each.
 #[derive(Clone, Debug, Default)]
@@ -254,11 +254,79 @@ impl VisitMap<u32> for Visited {
     }
 }
 
-/// Which block is on every way to which. Regions are looked at when they are first asked about.
+/// Which blocks of a region are on every way to which, as a tree: each block stands right below the nearest other one
+/// that is on every way to it.
+///
+/// The blocks that a block dominates are those below it. Counted in pre-order they follow it directly, so that two
+/// comparisons tell whether one is among them.
+#[derive(Clone, Debug)]
+pub struct DominatorTree {
+    nodes: FxHashMap<BlockId, u32>,
+    /// For each node the blocks right below it.
+    children: Vec<Vec<BlockId>>,
+    /// For each node its place in pre-order, and the last place below it; none for a block that no way leads to.
+    places: Vec<Option<(u32, u32)>>,
+}
+
+impl DominatorTree {
+    /// The tree of a region's blocks.
+    pub fn of_region(module: &Module, region: RegionId) -> DominatorTree {
+        let BlockGraph { blocks, nodes, adjacency } = BlockGraph::of_region(module, region);
+        let mut children = vec![Vec::new(); blocks.len()];
+        let mut places = vec![None; blocks.len()];
+        if blocks.is_empty() {
+            return DominatorTree { nodes, children, places };
+        }
+        let graph = BlockGraph { blocks, nodes, adjacency };
+        let dominators = simple_fast(&graph, 0);
+        let parent = |node| dominators.immediate_dominator(node).map(|parent| parent as usize);
+        for node in 1..places.len() as u32 {
+            if let Some(parent) = parent(node) {
+                children[parent].push(graph.block(node));
+            }
+        }
+        let mut order = Vec::new();
+        let mut pending = vec![0u32];
+        while let Some(node) = pending.pop() {
+            let place = order.len() as u32;
+            places[node as usize] = Some((place, place));
+            order.push(node);
+            pending.extend(children[node as usize].iter().rev().map(|block| graph.nodes[block]));
+        }
+        for &node in order.iter().rev() {
+            let last = places[node as usize].map(|(_, last)| last);
+            if let (Some(last), Some((_, above))) =
+                (last, parent(node).and_then(|parent| places[parent].as_mut()))
+            {
+                *above = last.max(*above);
+            }
+        }
+        DominatorTree { nodes: graph.nodes, children, places }
+    }
+
+    /// Whether every way from the region's entry to `block` leads through `dominator`. A block that no way leads to is
+    /// dominated by all; a block of another region dominates none and is dominated by none.
+    pub fn dominates(&self, dominator: BlockId, block: BlockId) -> bool {
+        let (Some(&dominator), Some(&block)) = (self.nodes.get(&dominator), self.nodes.get(&block)) else {
+            return false;
+        };
+        match (self.places[dominator as usize], self.places[block as usize]) {
+            (_, None) => true,
+            (None, Some(_)) => dominator == block,
+            (Some((first, last)), Some((place, _))) => (first..=last).contains(&place),
+        }
+    }
+
+    /// The blocks right below a block, in the order of the region.
+    pub fn children(&self, block: BlockId) -> &[BlockId] {
+        self.nodes.get(&block).map_or(&[], |&node| &self.children[node as usize])
+    }
+}
+
+/// Which block dominates which, anywhere in a module. Regions are looked at when they are first asked about.
 #[derive(Debug, Default)]
 pub struct Dominance {
-    regions: SecondaryMap<RegionId, Option<usize>>,
-    trees: Vec<(BlockGraph, Dominators<u32>)>,
+    trees: FxHashMap<RegionId, DominatorTree>,
 }
 
 impl Dominance {
@@ -274,22 +342,130 @@ impl Dominance {
             return true;
         }
         let Some(region) = module.region_of(block) else { return false };
-        let index = match self.regions[region] {
-            Some(index) => index,
-            None => {
-                let graph = BlockGraph::of_region(module, region);
-                let tree = simple_fast(&graph, 0);
-                self.trees.push((graph, tree));
-                *self.regions[region].insert(self.trees.len() - 1)
+        let tree = self.trees.entry(region).or_insert_with(|| DominatorTree::of_region(module, region));
+        tree.dominates(dominator, block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+    use petgraph::algo::toposort;
+
+    use super::*;
+    use crate::testing::{SCOPE, any_op, end, function, module};
+    use crate::{Builder, ValueId};
+
+    /// Which blocks are reached from `from` without entering `avoided`.
+    fn reached(successors: &[Vec<usize>], from: usize, avoided: usize) -> Vec<bool> {
+        let mut seen = vec![false; successors.len()];
+        let mut pending = vec![from];
+        while let Some(block) = pending.pop() {
+            if block != avoided && !std::mem::replace(&mut seen[block], true) {
+                pending.extend(&successors[block]);
             }
-        };
-        let (graph, tree) = &self.trees[index];
-        match (graph.node(dominator), graph.node(block)) {
-            (Some(dominator), Some(block)) => match tree.dominators(block) {
-                Some(mut dominators) => dominators.any(|node| node == dominator),
-                None => true,
-            },
-            _ => false,
         }
+        seen
+    }
+
+    #[test]
+    fn dominance_agrees_with_its_definition() {
+        for seed in 0..300 {
+            let mut rng = Rng::with_seed(seed);
+            let mut module = module();
+            let (op, entry) = function(&mut module, "f");
+            let region = module.region(op, 0);
+            let count = rng.usize(1..9);
+            let mut blocks = vec![entry];
+            blocks.extend((1..count).map(|_| module.append_block(region)));
+            let successors: Vec<Vec<usize>> = (0..count)
+                .map(|_| (0..rng.usize(0..3)).filter(|_| count > 1).map(|_| rng.usize(1..count)).collect())
+                .collect();
+            for (block, next) in blocks.iter().zip(&successors) {
+                let next: Vec<BlockId> = next.iter().map(|&next| blocks[next]).collect();
+                end(&mut module, *block, &next);
+            }
+            let mut dominance = Dominance::new();
+            let reachable = reached(&successors, 0, usize::MAX);
+            for a in 0..count {
+                let without = reached(&successors, 0, a);
+                for b in 0..count {
+                    let expected = a == b || !reachable[b] || !without[b];
+                    let found = dominance.dominates(&module, blocks[a], blocks[b]);
+                    assert_eq!(found, expected, "seed {seed}: {a} over {b} in {successors:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn levels_are_the_longest_paths() {
+        for seed in 0..100 {
+            let mut rng = Rng::with_seed(seed);
+            let mut module = module();
+            let (_, block) = function(&mut module, "f");
+            let mut values: Vec<ValueId> = Vec::new();
+            let mut expected: Vec<u32> = Vec::new();
+            for _ in 0..rng.usize(0..30) {
+                let picked: Vec<usize> = (0..rng.usize(0..3))
+                    .filter(|_| !values.is_empty())
+                    .map(|_| rng.usize(0..values.len()))
+                    .collect();
+                let operands: Vec<ValueId> = picked.iter().map(|&index| values[index]).collect();
+                let op = if rng.bool() {
+                    any_op(&mut module, block, &operands, 1)
+                } else {
+                    // The uses may be inside.
+                    let ty = crate::testing::f32(&mut module);
+                    let op = Builder::at_end(&mut module, block).op(&SCOPE).region().result(ty).build();
+                    let region = module.region(op, 0);
+                    let inner = module.append_block(region);
+                    any_op(&mut module, inner, &operands, 1);
+                    op
+                };
+                values.push(module.result(op, 0));
+                expected.push(picked.iter().map(|&index| expected[index] + 1).max().unwrap_or(0));
+            }
+            let graph = DataflowGraph::of_block(&module, block);
+            assert_eq!(graph.levels(), Ok(expected), "seed {seed}");
+            let order = toposort(&graph, None).unwrap();
+            let mut position = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(at, &node)| position[node as usize] = at);
+            for &node in &order {
+                assert!(
+                    graph.users(node).iter().all(|&user| position[node as usize] < position[user as usize])
+                );
+                assert!(graph.inputs(node).iter().all(|&input| graph.users(input).contains(&node)));
+            }
+        }
+    }
+
+    #[test]
+    fn equal_choices_are_made_alike() {
+        let mut module = module();
+        let (_, block) = function(&mut module, "f");
+        let source = any_op(&mut module, block, &[], 1);
+        let x = module.result(source, 0);
+        let middle: Vec<OpId> = (0..3).map(|_| any_op(&mut module, block, &[x, x], 1)).collect();
+        let results: Vec<ValueId> = middle.iter().map(|&op| module.result(op, 0)).collect();
+        any_op(&mut module, block, &results, 0);
+        let graph = DataflowGraph::of_block(&module, block);
+        assert_eq!(graph.users(0), [1, 2, 3]);
+        assert_eq!(graph.inputs(4), [1, 2, 3]);
+        let order = toposort(&graph, None).unwrap();
+        assert_eq!(order, [0, 1, 2, 3, 4]);
+        assert_eq!(graph.node(graph.op(2)), Some(2));
+    }
+
+    #[test]
+    fn a_cycle_has_no_levels() {
+        let mut module = module();
+        let (_, block) = function(&mut module, "f");
+        let first = any_op(&mut module, block, &[], 1);
+        let second = any_op(&mut module, block, &[], 1);
+        let (x, y) = (module.result(first, 0), module.result(second, 0));
+        module.set_operands(first, &[y]);
+        module.set_operands(second, &[x]);
+        assert!(DataflowGraph::of_block(&module, block).levels().is_err());
     }
 }

@@ -8,6 +8,7 @@ use std::hash::Hash;
 use indexmap::Equivalent;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 
 use crate::{
     Attr, AttrData, DenseConstant, DenseData, ElementType, EntityId, FunctionType, Location, LocationData,
@@ -86,19 +87,9 @@ impl Interner {
         intern(&mut self.types, data.into())
     }
 
-    /// The type with this content, if the module has it.
-    pub fn find_type(&self, data: &TypeData) -> Option<Type> {
-        find(&self.types, data)
-    }
-
     /// What a type stands for.
     pub fn type_data(&self, ty: Type) -> &TypeData {
         &self.types[ty.index()]
-    }
-
-    /// Every type of the module.
-    pub fn types(&self) -> impl Iterator<Item = (Type, &TypeData)> {
-        self.types.iter().enumerate().map(|(index, data)| (Type::from_index(index), data))
     }
 
     /// Interns a tensor type of known extents.
@@ -116,7 +107,7 @@ impl Interner {
         let data = match data {
             AttrData::Array(items) => self.packed(items),
             AttrData::Dict(entries) => self.sorted(entries),
-            AttrData::Dense(dense) => AttrData::Dense(self.without_phantom(dense)),
+            AttrData::Dense(dense) => AttrData::Dense(self.canonical(dense)),
             other => other,
         };
         intern(&mut self.attrs, data)
@@ -138,14 +129,24 @@ impl Interner {
         AttrData::Dict(entries)
     }
 
-    /// A constant without elements holds none, whatever it was made from.
-    fn without_phantom(&self, dense: DenseConstant) -> DenseConstant {
-        match self.type_data(dense.ty) {
-            TypeData::Tensor(tensor) if tensor.element_count() == Some(0) => {
-                DenseConstant { data: DenseData::from_bytes(Vec::new(), tensor.element), ..dense }
+    /// A constant without elements holds none, whatever it was made from; one whose elements are all the same holds
+    /// that one. What does not fit its type is left as it is, for the verifier to report.
+    fn canonical(&self, dense: DenseConstant) -> DenseConstant {
+        let TypeData::Tensor(tensor) = self.type_data(dense.ty) else { return dense };
+        let Some(count) = tensor.element_count() else { return dense };
+        let size = tensor.element.storage_bytes();
+        let data = match &dense.data {
+            _ if count == 0 => DenseData::Bytes([].into()),
+            DenseData::Bytes(bytes) if bytes.len() as u128 == u128::from(count) * size as u128 => {
+                let (first, rest) = bytes.split_at(size);
+                if rest.chunks_exact(size).any(|element| element != first) {
+                    return dense;
+                }
+                DenseData::Splat(SmallVec::from_slice(first))
             }
-            _ => dense,
-        }
+            DenseData::Splat(_) | DenseData::Bytes(_) => return dense,
+        };
+        DenseConstant { data, ..dense }
     }
 
     /// What an attribute stands for.
@@ -221,5 +222,37 @@ mod tests {
         let (b, a) = (interner.name("b"), interner.name("a"));
         let dict = interner.dict(&[(b, one), (a, two), (b, two)]);
         assert_eq!(interner.attr_data(dict), &AttrData::Dict(Box::new([(a, two), (b, one)])));
+    }
+
+    #[test]
+    fn constants_have_one_form() {
+        let mut interner = Interner::new();
+        let ty = interner.tensor(&[2, 2], ElementType::I16);
+        let bytes = |bytes: &[u8]| DenseData::Bytes(bytes.into());
+        let splat = interner.dense(ty, DenseData::Splat(SmallVec::from_slice(&[1, 0])));
+        assert_eq!(interner.dense(ty, bytes(&[1, 0, 1, 0, 1, 0, 1, 0])), splat);
+        let different = interner.dense(ty, bytes(&[1, 0, 1, 0, 1, 0, 2, 0]));
+        assert!(
+            matches!(interner.attr_data(different), AttrData::Dense(dense) if dense.data == bytes(&[1, 0, 1, 0, 1, 0, 2, 0]))
+        );
+        // What is too short is not taken for a splat.
+        assert_ne!(interner.dense(ty, bytes(&[1, 0])), splat);
+        let one = interner.tensor(&[], ElementType::I16);
+        let scalar = interner.dense(one, bytes(&[1, 0]));
+        assert_eq!(interner.dense(one, DenseData::Splat(SmallVec::from_slice(&[1, 0]))), scalar);
+        assert_ne!(splat, scalar);
+    }
+
+    #[test]
+    fn only_lists_of_i64s_are_packed() {
+        let mut interner = Interner::new();
+        let (wide, narrow) = (interner.int(1), interner.attr(AttrData::Int(1, ElementType::I32)));
+        let mixed = interner.attr(AttrData::Array([wide, narrow].into()));
+        assert!(matches!(interner.attr_data(mixed), AttrData::Array(_)));
+        let empty = interner.attr(AttrData::Array([].into()));
+        assert_eq!(empty, interner.ints([]));
+        let too_wide = interner.attr(AttrData::Int(i128::from(i64::MAX) + 1, ElementType::I64));
+        let list = interner.attr(AttrData::Array([too_wide].into()));
+        assert_eq!(interner.attr_data(list), &AttrData::Array([too_wide].into()));
     }
 }

@@ -8,8 +8,9 @@
 //! |---|---|
 //! | `entity` | ids, arenas, side tables |
 //! | `element`, `float`, `types`, `attributes`, `location`, `interner` | the interned parts of a program |
-//! | `op_def`, `registry`, `builtin` | what ops there are |
-//! | `module`, `edit`, `builder`, `copy` | programs: reading, changing, building, copying |
+//! | `op_def`, `spec`, `parametric`, `registry`, `builtin` | what ops, types and attributes dialects define |
+//! | `instance` | types of a function, as a use of it sees them |
+//! | `module`, `edit`, `order`, `builder`, `copy` | programs: reading, changing, building, copying |
 //! | `display` | types, attributes and locations as text |
 //! | `symbols`, `graph`, `digest` | views: named ops, data and control flow, structural equality |
 //! | `verify` | the rules that every program keeps |
@@ -25,19 +26,25 @@ mod element;
 mod entity;
 mod float;
 mod graph;
+mod instance;
 mod interner;
 mod location;
 mod module;
 mod op_def;
+mod order;
+mod parametric;
 mod registry;
+mod spec;
 mod symbols;
+#[cfg(test)]
+mod testing;
 mod types;
 mod verify;
 
 pub use attributes::{Attr, AttrData, DenseConstant, DenseData, DialectAttr, SymbolRef};
 pub use builder::{Builder, OpBuilder};
 pub use copy::{ValueMap, copy_head_from, copy_op, copy_op_from};
-pub use digest::{Compared, Digest, digest, digest_module};
+pub use digest::{Compared, Digest, digest};
 pub use display::{
     AttrDisplay, DisplayOptions, write_attr, write_dense, write_dict, write_location, write_string,
     write_type, write_word,
@@ -48,12 +55,15 @@ pub use element::{ElementKind, ElementType};
 pub use entity::id_number;
 pub use entity::{Arena, EntityId, SecondaryMap};
 pub use float::{decode_float, encode_float};
-pub use graph::{BlockGraph, DataflowGraph, Dominance};
+pub use graph::{BlockGraph, DataflowGraph, Dominance, DominatorTree};
+pub use instance::Extents;
 pub use interner::{Interner, Name};
 pub use location::{Location, LocationData};
 pub use module::{BlockId, Definition, Module, OpId, RegionId, Successor, UseId, ValueId};
 pub use op_def::*;
+pub use parametric::{ParameterReader, ParameterWriter, ParametricDef};
 pub use registry::{ConstantOp, Dialect, Registry, RegistryError};
+pub use spec::*;
 pub use symbols::SymbolTable;
 pub use types::{DialectType, Dim, FunctionType, MAX_TENSOR_BYTES, TensorType, Type, TypeData};
 pub use verify::{Damage, MAX_REGION_DEPTH, verify, verify_damaged};

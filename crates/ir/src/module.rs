@@ -4,12 +4,12 @@
 //! one place:
 //!
 //! - an op knows its block and its neighbours in it, a block its region, a region its op;
-//! - ops of a block carry ascending order keys, so that "which comes first" needs no walk;
+//! - ops of a block carry ascending order keys, so that "which comes first" needs no walk (`order.rs`);
 //! - operands are slots in the `uses` arena, chained into one list for each value, so that all uses of a value are
 //!   known and replacing it costs one step a use;
 //! - an erased entity stays in its arena as a tombstone and its id is never given out again.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tofu_diagnostics::{Code, Diagnostic, Span};
@@ -47,11 +47,12 @@ pub struct Module {
     pub(crate) value_names: SecondaryMap<ValueId, Option<Name>>,
     pub(crate) block_names: SecondaryMap<BlockId, Option<Name>>,
     pub(crate) spans: SecondaryMap<OpId, OpSpans>,
-    pub(crate) span_pool: Vec<Span>,
+    pub(crate) operand_spans: Vec<Span>,
+    /// Those of each op in the order of the keys' text.
+    pub(crate) attr_spans: Vec<(Name, Span)>,
     pub(crate) value_spans: SecondaryMap<ValueId, Span>,
     pub(crate) root: OpId,
-    /// The symbol tables, made when a symbol is first looked up and dropped when one changes.
-    pub(crate) symbols: OnceLock<SymbolIndex>,
+    pub(crate) symbols: SymbolIndex,
 }
 
 #[derive(Clone, Debug)]
@@ -62,7 +63,7 @@ pub(crate) struct OpData {
     pub(crate) block: Option<BlockId>,
     pub(crate) previous: Option<OpId>,
     pub(crate) next: Option<OpId>,
-    pub(crate) order: u32,
+    pub(crate) order: u64,
     pub(crate) first_use: u32,
     pub(crate) use_count: u32,
     pub(crate) first_result: u32,
@@ -71,7 +72,29 @@ pub(crate) struct OpData {
     pub(crate) region_count: u16,
     pub(crate) erased: bool,
     /// Rare, so kept out of line.
-    pub(crate) successors: Option<Box<[Successor]>>,
+    pub(crate) successors: Option<Box<Successors>>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Successors {
+    list: Box<[Successor]>,
+    /// How many operands go to those before each, and last, to all.
+    starts: Box<[usize]>,
+}
+
+impl Successors {
+    pub(crate) fn new(list: Vec<Successor>) -> Option<Box<Successors>> {
+        if list.is_empty() {
+            return None;
+        }
+        let mut starts = vec![0usize];
+        let mut total = 0usize;
+        for successor in &list {
+            total = total.saturating_add(successor.argument_count as usize);
+            starts.push(total);
+        }
+        Some(Box::new(Successors { list: list.into(), starts: starts.into() }))
+    }
 }
 
 /// A block that a terminator may continue at.
@@ -135,14 +158,14 @@ pub(crate) struct RegionData {
     pub(crate) blocks: Vec<BlockId>,
 }
 
-/// Where the parts of an op are written: its name here, operands and attributes in the pool.
+/// Where the parts of an op are written: its name here, operands and attributes in their pools.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OpSpans {
     pub(crate) name: Span,
     pub(crate) whole: Span,
-    /// Where in the pool: first the operands, then the attributes in the order of the dictionary.
-    pub(crate) first: u32,
+    pub(crate) first_operand: u32,
     pub(crate) operand_count: u32,
+    pub(crate) first_attr: u32,
     pub(crate) attr_count: u32,
 }
 
@@ -161,10 +184,11 @@ impl Module {
             value_names: SecondaryMap::new(),
             block_names: SecondaryMap::new(),
             spans: SecondaryMap::new(),
-            span_pool: Vec::new(),
+            operand_spans: Vec::new(),
+            attr_spans: Vec::new(),
             value_spans: SecondaryMap::new(),
             root: OpId::from_index(0),
-            symbols: OnceLock::new(),
+            symbols: SymbolIndex::default(),
         };
         let root = module.create(OpState::new(&builtin::MODULE).regions(1));
         let body = module.region(root, 0);
@@ -186,16 +210,6 @@ impl Module {
     /// The block that holds the functions.
     pub fn body(&self) -> BlockId {
         self.blocks(self.region(self.root, 0))[0]
-    }
-
-    /// One more than the largest number of an op; what a dense table over ops needs.
-    pub fn op_capacity(&self) -> usize {
-        self.ops.len()
-    }
-
-    /// One more than the largest number of a value.
-    pub fn value_capacity(&self) -> usize {
-        self.values.len()
     }
 
     // Ops.
@@ -245,7 +259,7 @@ impl Module {
     }
 
     pub(crate) fn operand_slot(&self, op: OpId, index: usize) -> UseId {
-        debug_assert!(index < self.operand_count(op));
+        assert!(index < self.operand_count(op), "{op:?} has no operand {index}");
         UseId::from_index(self.ops[op].first_use as usize + index)
     }
 
@@ -256,7 +270,7 @@ impl Module {
 
     /// Result `index`.
     pub fn result(&self, op: OpId, index: usize) -> ValueId {
-        debug_assert!(index < self.result_count(op));
+        assert!(index < self.result_count(op), "{op:?} has no result {index}");
         ValueId::from_index(self.ops[op].first_result as usize + index)
     }
 
@@ -273,7 +287,7 @@ impl Module {
 
     /// Region `index`.
     pub fn region(&self, op: OpId, index: usize) -> RegionId {
-        debug_assert!(index < self.region_count(op));
+        assert!(index < self.region_count(op), "{op:?} has no region {index}");
         RegionId::from_index(self.ops[op].first_region as usize + index)
     }
 
@@ -285,16 +299,31 @@ impl Module {
 
     /// The blocks that a terminator may continue at.
     pub fn successors(&self, op: OpId) -> &[Successor] {
-        self.ops[op].successors.as_deref().unwrap_or(&[])
+        self.ops[op].successors.as_ref().map_or(&[], |successors| &successors.list)
     }
 
-    /// The operands that successor `index` is given.
+    /// How many operands all successors together are given. In a broken program these can be more than there are.
+    pub fn successor_argument_count(&self, op: OpId) -> usize {
+        self.ops[op].successors.as_ref().map_or(0, |successors| successors.starts[successors.list.len()])
+    }
+
+    /// The operands that successor `index` is given; in a broken program, as many of them as there are.
     pub fn successor_arguments(&self, op: OpId, index: usize) -> impl ExactSizeIterator<Item = ValueId> + '_ {
-        let counts = self.successors(op).iter().map(|successor| successor.argument_count as usize);
-        let after: usize = counts.clone().skip(index).sum();
-        let count = self.successors(op)[index].argument_count as usize;
-        let start = self.operand_count(op).saturating_sub(after);
-        (start..start + count).map(move |at| self.operand(op, at))
+        let successors = self.ops[op].successors.as_ref();
+        let given = successors.and_then(|successors| successors.starts.get(index..index + 2));
+        let own = self.operand_count(op).saturating_sub(self.successor_argument_count(op));
+        let clamp = |at: usize| own.saturating_add(at).min(self.operand_count(op));
+        let range = given.map_or(0..0, |given| clamp(given[0])..clamp(given[1]));
+        range.map(move |at| self.operand(op, at))
+    }
+
+    /// The operands that are the op's own: all before those that its successors are given.
+    pub fn own_operands(
+        &self,
+        op: OpId,
+    ) -> impl ExactSizeIterator<Item = ValueId> + DoubleEndedIterator + '_ {
+        let count = self.operand_count(op).saturating_sub(self.successor_argument_count(op));
+        (0..count).map(move |index| self.operand(op, index))
     }
 
     // Attributes.
@@ -413,12 +442,6 @@ impl Module {
         self.values[value].first_use.is_some()
     }
 
-    /// The one user of a value that is used exactly once.
-    pub fn only_user(&self, value: ValueId) -> Option<OpId> {
-        let data = &self.values[value];
-        (data.first_use == data.last_use).then_some(data.first_use).flatten().map(|slot| self.uses[slot].user)
-    }
-
     // Structure.
 
     /// The block that holds an op.
@@ -449,11 +472,6 @@ impl Module {
     /// An op and the ops around it, innermost first.
     pub fn ancestors(&self, op: OpId) -> impl Iterator<Item = OpId> + '_ {
         std::iter::successors(Some(op), |&inner| self.parent(inner))
-    }
-
-    /// The op of `block` that is or contains `op`.
-    pub fn ancestor_in(&self, op: OpId, block: BlockId) -> Option<OpId> {
-        self.ancestors(op).find(|&ancestor| self.ops[ancestor].block == Some(block))
     }
 
     /// The blocks of a region, entry first.
@@ -566,7 +584,7 @@ impl Module {
     pub fn operand_span(&self, op: OpId, index: usize) -> Span {
         let spans = self.spans[op];
         if index < spans.operand_count as usize {
-            self.span_pool[spans.first as usize + index].or(spans.name)
+            self.operand_spans[spans.first_operand as usize + index].or(spans.name)
         } else {
             spans.name
         }
@@ -575,14 +593,12 @@ impl Module {
     /// Where the attribute `name` is written; the op's own place if that is not known.
     pub fn attr_span(&self, op: OpId, name: &str) -> Span {
         let spans = self.spans[op];
-        let found = self.attrs(op).binary_search_by(|&(key, _)| self.text(key).cmp(name));
-        match found {
-            // A changed dictionary no longer fits the spans; the op's place is then the best answer.
-            Ok(index) if self.attrs(op).len() == spans.attr_count as usize => {
-                self.span_pool[spans.first as usize + spans.operand_count as usize + index].or(spans.name)
-            }
-            _ => spans.name,
+        if self.attr(op, name).is_none() {
+            return spans.name;
         }
+        let written = &self.attr_spans[spans.first_attr as usize..][..spans.attr_count as usize];
+        let found = written.binary_search_by(|&(key, _)| self.text(key).cmp(name));
+        found.map_or(spans.name, |index| written[index].1.or(spans.name))
     }
 
     /// Where a value's name is written at its definition; its op's place if that is not known.
@@ -632,5 +648,62 @@ impl DoubleEndedIterator for BlockOps<'_> {
             self.back = self.module.ops[op].previous;
         }
         Some(op)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{END, any_op, function, module};
+
+    #[test]
+    fn successors_are_given_the_last_operands() {
+        let mut module = module();
+        let (_, block) = function(&mut module, "f");
+        let source = any_op(&mut module, block, &[], 3);
+        let [a, b, c] = [0, 1, 2].map(|index| module.result(source, index));
+        let mut state = OpState::new(&END).operands([a, b, c, a]);
+        state.successors = [1, 0, 2].map(|argument_count| Successor { block, argument_count }).to_vec();
+        let op = module.create(state);
+        let other = any_op(&mut module, block, &[c, c, c, c], 0);
+        let given = |module: &Module, index| module.successor_arguments(op, index).collect::<Vec<_>>();
+        assert_eq!([0, 1, 2].map(|index| given(&module, index)), [vec![b], vec![], vec![c, a]]);
+        assert_eq!(module.successor_argument_count(op), 3);
+        // Of an op that is broken, never what another op uses.
+        module.set_operands(op, &[b]);
+        assert_eq!([0, 1, 2, 3].map(|index| given(&module, index)), [vec![b], vec![], vec![], vec![]]);
+        module.set_operands(op, &[]);
+        assert_eq!(module.operand_count(other), 4);
+        assert!((0..3).all(|index| given(&module, index).is_empty()));
+    }
+
+    #[test]
+    #[should_panic(expected = "op2 has no operand 1")]
+    fn operands_of_other_ops_are_out_of_reach() {
+        let mut module = module();
+        let (_, block) = function(&mut module, "f");
+        let first = any_op(&mut module, block, &[], 1);
+        let x = module.result(first, 0);
+        module.set_operands(first, &[x]);
+        any_op(&mut module, block, &[x], 0);
+        module.operand(first, 1);
+    }
+
+    #[test]
+    fn places_of_attributes_follow_their_names() {
+        let mut module = module();
+        let (_, block) = function(&mut module, "f");
+        let op = any_op(&mut module, block, &[], 1);
+        let one = module.interner.int(1);
+        module.set_attr(op, "b", one);
+        module.set_attr(op, "c", one);
+        let span = |at: u32| Span::new(at, at + 1);
+        module.set_spans(op, span(1), span(1), &[], &[span(10), span(20)]);
+        module.remove_attr(op, "b");
+        module.set_attr(op, "a", one);
+        assert_eq!(["a", "b", "c"].map(|name| module.attr_span(op, name)), [span(1), span(1), span(20)]);
+        let x = module.result(op, 0);
+        module.set_operands(op, &[x]);
+        assert_eq!(module.attr_span(op, "c"), span(20));
     }
 }

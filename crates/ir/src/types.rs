@@ -69,7 +69,7 @@ pub struct DialectType {
 
 impl PartialEq for DialectType {
     fn eq(&self, other: &Self) -> bool {
-        self.def.name == other.def.name && self.params == other.params
+        std::ptr::eq(self.def, other.def) && self.params == other.params
     }
 }
 
@@ -77,7 +77,7 @@ impl Eq for DialectType {}
 
 impl std::hash::Hash for DialectType {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.def.name.hash(state);
+        std::ptr::from_ref(self.def).hash(state);
         self.params.hash(state);
     }
 }
@@ -130,6 +130,14 @@ impl Dim {
         match self {
             Dim::Static(size) => Some(size),
             Dim::Unknown | Dim::Symbol(_) => None,
+        }
+    }
+
+    /// Of two extents that are equal, the one that is known better.
+    pub fn better(self, other: Dim) -> Dim {
+        match (self, other) {
+            (Dim::Unknown, _) | (Dim::Symbol(_), Dim::Static(_)) => other,
+            _ => self,
         }
     }
 

@@ -2,25 +2,38 @@
 //!
 //! 1. Links agree: an op, its block, its region and its parent know of one another; nothing uses an erased value.
 //! 2. Regions nest at most [`MAX_REGION_DEPTH`] deep; a region has as many blocks as its op allows.
-//! 3. A block ends in its only terminator, unless the op around it says that none is needed. Successors are blocks of
-//!    the same region and are given what they take.
+//! 3. A block ends in its only terminator, unless the op around it says that none is needed. Only terminators have
+//!    successors; these are blocks of the same region and are given what they take.
 //! 4. A value is used only where its definition is on every way that leads there, and never across the border of an
 //!    isolated op.
-//! 5. Names in a symbol table are unique, and every symbol that an attribute mentions exists.
-//! 6. Operands, results, attributes and regions fit the op's definition; written result types agree with those that
+//! 5. Names in a symbol table are unique, and every symbol that an attribute or a type mentions exists.
+//! 6. Operands, results, attributes, regions and successors fit the op's definition; written result types agree with those that
 //!    follow from the rest; a function's body agrees with its type; the definition's own check passes.
-//! 7. Tensors are smaller than [`MAX_TENSOR_BYTES`]; the parameters of dialect types and attributes are valid.
+//! 7. Tensors are smaller than [`MAX_TENSOR_BYTES`](crate::MAX_TENSOR_BYTES); numbers and constants fit their types;
+//!    dictionaries have each key once; the parameters of dialect types and attributes are valid. No value has the error
+//!    type, unless damage is known.
 //!
 //! All violations are reported, up to a thousand. An op that uses a value of the error type, or that lies in doubt for
 //! another reason already reported, is passed over, so that no report is the consequence of another.
 
+mod content;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use spec::check_shape_of_op;
+
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
-use tofu_diagnostics::{Diagnostic, codes, suggest::did_you_mean};
+use tofu_diagnostics::{Diagnostic, Span, codes, plural, suggest::did_you_mean};
 
 use crate::{
-    Arity, Attr, AttrData, BlockCount, BlockId, Definition, Dominance, FUNCTION_TYPE, MAX_TENSOR_BYTES,
-    Module, Name, OpId, OperandSpec, SYMBOL_NAME, SecondaryMap, Syntax, Trait, Type, TypeData, ValueId,
+    Attr, AttrData, BlockId, Definition, Dominance, FUNCTION_TYPE, Instances, Module, Name, OpId,
+    SYMBOL_NAME, SecondaryMap, SymbolRef, Syntax, Trait, Type, TypeData, TypeInference, ValueId,
 };
+use content::{Contents, Problem};
+use spec::{agree, check_results};
 
 /// How deep regions may nest.
 pub const MAX_REGION_DEPTH: usize = 256;
@@ -44,18 +57,27 @@ pub struct Damage {
 
 /// Everything that is wrong with a program, in the order of its ops.
 pub fn verify(module: &Module) -> Vec<Diagnostic> {
-    verify_damaged(module, &Damage::default())
+    run(module, None)
 }
 
-/// Everything that is wrong with a program and does not follow from known damage, in the order of its ops.
+/// Everything that is wrong with a program and does not follow from known damage, in the order of its ops. Values may
+/// have the error type.
 pub fn verify_damaged(module: &Module, damage: &Damage) -> Vec<Diagnostic> {
+    run(module, Some(damage))
+}
+
+fn run(module: &Module, damage: Option<&Damage>) -> Vec<Diagnostic> {
+    let none = Damage::default();
     let mut verifier = Verifier {
         module,
-        damage,
+        is_damaged: damage.is_some(),
+        damage: damage.unwrap_or(&none),
         found: Vec::new(),
         dominance: Dominance::new(),
-        types: SecondaryMap::new(),
-        attrs: SecondaryMap::new(),
+        contents: Contents::new(damage.is_some()),
+        attrs_without_symbols: SecondaryMap::new(),
+        types_without_symbols: SecondaryMap::new(),
+        instances: None,
     };
     let mut pending = vec![(module.root(), 0)];
     while let Some((op, depth)) = pending.pop() {
@@ -78,25 +100,22 @@ pub fn verify_damaged(module: &Module, damage: &Damage) -> Vec<Diagnostic> {
         }
         pending[inner..].reverse();
     }
+    verifier.found.truncate(MAX_VIOLATIONS);
     verifier.found
 }
 
 struct Verifier<'m> {
     module: &'m Module,
+    /// Whether anything may be wrong before.
+    is_damaged: bool,
     damage: &'m Damage,
     found: Vec<Diagnostic>,
     dominance: Dominance,
-    types: SecondaryMap<Type, Checked>,
-    attrs: SecondaryMap<Attr, Checked>,
-}
-
-/// What is known about an interned type or attribute.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-enum Checked {
-    #[default]
-    Not,
-    Good,
-    Bad,
+    contents: Contents,
+    attrs_without_symbols: SecondaryMap<Attr, bool>,
+    types_without_symbols: SecondaryMap<Type, bool>,
+    /// Where instances of types are made that the program need not have.
+    instances: Option<Module>,
 }
 
 impl Verifier<'_> {
@@ -108,10 +127,9 @@ impl Verifier<'_> {
         }
         self.blocks(op);
         self.operands(op);
-        self.types_of(op);
-        self.attributes_of(op);
+        let is_valid = self.types_of(op) && self.attributes_of(op);
         self.symbols(op);
-        if self.in_doubt(op) || self.found.len() > before {
+        if self.in_doubt(op) || !is_valid || self.found.len() > before {
             return;
         }
         match check_shape_of_op(self.module, op) {
@@ -130,7 +148,7 @@ impl Verifier<'_> {
 
     // 1.
     fn links(&mut self, op: OpId) {
-        let module = self.module;
+        let (module, is_damaged) = (self.module, self.is_damaged);
         let mut malformed = |message: String| {
             let note = "this is a fault of the pass that ran last, not of the program";
             self.found.push(module.error(op, &codes::MALFORMED_IR, message).note(note));
@@ -139,7 +157,7 @@ impl Verifier<'_> {
         for (index, operand) in module.operands(op).enumerate() {
             match module.definition(operand) {
                 // What stands in for a value that could not be read.
-                Definition::None if matches!(module.value_type(operand), TypeData::Error) => {}
+                Definition::None if is_damaged && matches!(module.value_type(operand), TypeData::Error) => {}
                 Definition::None => malformed(format!("operand {index} of `{name}` is defined by nothing")),
                 Definition::Result { op: definer, .. } if module.block_of(definer).is_none() => {
                     malformed(format!(
@@ -149,15 +167,20 @@ impl Verifier<'_> {
                 _ => {}
             }
         }
+        let (handed_on, operands) = (module.successor_argument_count(op), module.operand_count(op));
+        if handed_on > operands {
+            malformed(format!("`{name}` hands {handed_on} operands to its successors, but has {operands}"));
+        }
+        if !matches!(module.attr_data(module.attr_dict(op)), AttrData::Dict(_)) {
+            malformed(format!("the attributes of `{name}` are no dictionary"));
+        }
         for region in module.regions(op) {
             for &block in module.blocks(region) {
                 if module.region_of(block) != Some(region) || module.op_of(region) != op {
                     malformed(format!("a block of `{name}` does not know its region"));
                 }
-                if module
-                    .ops(block)
-                    .any(|inner| module.is_erased(inner) || module.block_of(inner) != Some(block))
-                {
+                let is_foreign = |op| module.is_erased(op) || module.block_of(op) != Some(block);
+                if module.ops(block).any(is_foreign) {
                     malformed(format!("an op in `{name}` does not know its block"));
                 }
             }
@@ -168,8 +191,7 @@ impl Verifier<'_> {
     fn blocks(&mut self, op: OpId) {
         let module = self.module;
         let def = module.def(op);
-        let is_item = def.has(Trait::TopLevel) || def.has(Trait::SymbolTable);
-        if is_item && op != module.root() {
+        if def.has(Trait::TopLevel) && op != module.root() {
             let parent = module.parent(op);
             if parent.is_none_or(|parent| !module.has(parent, Trait::SymbolTable)) {
                 let message = format!("`{}` may stand only directly in a module", def.written_name());
@@ -240,7 +262,7 @@ impl Verifier<'_> {
         let taken = module.arguments(block);
         if given.len() != taken.len() {
             let message =
-                format!("the block takes {}, but is given {}", count(taken.len(), "argument"), given.len());
+                format!("the block takes {}, but is given {}", plural(taken.len(), "argument"), given.len());
             self.found.push(module.error(op, &codes::WRONG_BLOCK_ARGUMENTS, message));
             return;
         }
@@ -262,16 +284,15 @@ impl Verifier<'_> {
 
     // 4.
     fn operands(&mut self, op: OpId) {
-        let mut wrong = None;
-        for index in 0..self.module.operand_count(op) {
-            let value = self.module.operand(op, index);
-            let before = self.found.len();
+        let mut wrong = FxHashSet::default();
+        for (index, value) in self.module.operands(op).enumerate() {
             // A value that is used twice is wrong once.
-            if wrong != Some(value) {
+            if !wrong.contains(&value) {
+                let before = self.found.len();
                 self.operand(op, index, value);
-            }
-            if self.found.len() > before {
-                wrong = Some(value);
+                if self.found.len() > before {
+                    wrong.insert(value);
+                }
             }
         }
     }
@@ -299,7 +320,7 @@ impl Verifier<'_> {
                 let name = module.def(border).written_name();
                 let message = format!(
                     "{} is defined outside of `{name}`, which sees no value from outside",
-                    named(module, value)
+                    module.quoted_value(value)
                 );
                 Some(Diagnostic::error(&codes::ISOLATION, module.operand_span(op, index), message))
             }
@@ -320,7 +341,7 @@ impl Verifier<'_> {
     }
 
     fn not_dominated(&self, op: OpId, index: usize, value: ValueId) -> Diagnostic {
-        let message = format!("{} is used where it may not be defined yet", named(self.module, value));
+        let message = format!("{} is used where it may not be defined yet", self.module.quoted_value(value));
         Diagnostic::error(&codes::NOT_DOMINATED, self.module.operand_span(op, index), message)
     }
 
@@ -338,28 +359,42 @@ impl Verifier<'_> {
         }
         for &(key, attr) in module.attrs(op) {
             let key = module.text(key);
-            if key != SYMBOL_NAME || !module.has(op, Trait::Symbol) {
-                self.symbol_uses(op, key, attr);
+            let is_definition = key == SYMBOL_NAME && module.has(op, Trait::Symbol);
+            if !is_definition && !self.attrs_without_symbols[attr] {
+                let mut mentions_any = false;
+                module.visit_symbols(attr, &mut |path| {
+                    mentions_any = true;
+                    self.symbol_use(op, path, module.attr_span(op, key));
+                });
+                self.attrs_without_symbols[attr] = !mentions_any;
+            }
+        }
+        for value in defined_values(module, op) {
+            let ty = module.ty(value);
+            if !self.types_without_symbols[ty] {
+                let mut mentions_any = false;
+                module.visit_type_symbols(ty, &mut |path| {
+                    mentions_any = true;
+                    self.symbol_use(op, path, module.value_span(value));
+                });
+                self.types_without_symbols[ty] = !mentions_any;
             }
         }
     }
 
-    fn symbol_uses(&mut self, op: OpId, key: &str, attr: Attr) {
+    fn symbol_use(&mut self, op: OpId, path: &SymbolRef, span: Span) {
         let module = self.module;
-        module.visit_symbols(attr, &mut |path| {
-            let damaged = path.iter().any(|name| self.damage.symbols.contains(name));
-            if damaged || module.resolve_symbol(op, path).is_some() {
-                return;
-            }
-            let text: Vec<&str> = path.iter().map(|&name| module.text(name)).collect();
-            let message = format!("there is no `@{}`", text.join("::@"));
-            let name = format!("@{}", text.last().copied().unwrap_or(""));
-            // The search goes through all names there are, so it is made only as often as somebody may read the answer.
-            let known = if self.found.len() < MAX_SUGGESTIONS { self.names_around(op) } else { Vec::new() };
-            let help = did_you_mean(&name, known.iter().map(String::as_str));
-            let span = module.attr_span(op, key);
-            self.found.push(Diagnostic::error(&codes::UNDEFINED_SYMBOL, span, message).maybe_help(help));
-        });
+        let is_damaged = path.iter().any(|name| self.damage.symbols.contains(name));
+        if is_damaged || module.resolve_symbol(op, path).is_some() {
+            return;
+        }
+        let text: Vec<&str> = path.iter().map(|&name| module.text(name)).collect();
+        let message = format!("there is no `@{}`", text.join("::@"));
+        let name = format!("@{}", text.last().copied().unwrap_or(""));
+        // The search goes through all names there are, so it is made only as often as somebody may read the answer.
+        let known = if self.found.len() < MAX_SUGGESTIONS { self.names_around(op) } else { Vec::new() };
+        let help = did_you_mean(&name, known.iter().map(String::as_str));
+        self.found.push(Diagnostic::error(&codes::UNDEFINED_SYMBOL, span, message).maybe_help(help));
     }
 
     fn names_around(&self, op: OpId) -> Vec<String> {
@@ -369,73 +404,36 @@ impl Verifier<'_> {
     }
 
     // 7.
-    fn types_of(&mut self, op: OpId) {
+    fn types_of(&mut self, op: OpId) -> bool {
         let module = self.module;
-        let inner = module.regions(op).flat_map(|region| module.blocks(region));
-        let arguments = inner.flat_map(|&block| module.arguments(block).iter().copied());
-        let values: Vec<ValueId> = module.results(op).chain(arguments).collect();
-        for value in values {
-            if let Err(message) = self.check_type(module.ty(value)) {
-                self.found.push(Diagnostic::error(
-                    &codes::TENSOR_TOO_LARGE,
-                    module.value_span(value),
-                    message,
-                ));
+        let mut is_valid = true;
+        for value in defined_values(module, op) {
+            if let Err(problem) = self.contents.ty(module, module.ty(value)) {
+                is_valid = false;
+                self.report(problem, module.value_span(value));
             }
         }
+        is_valid
     }
 
-    fn attributes_of(&mut self, op: OpId) {
+    fn attributes_of(&mut self, op: OpId) -> bool {
         let module = self.module;
+        let mut is_valid = true;
         for &(key, attr) in module.attrs(op) {
-            if let Err(message) = self.check_attr(attr) {
-                let span = module.attr_span(op, module.text(key));
-                self.found.push(Diagnostic::error(&codes::WRONG_ATTRIBUTE, span, message));
+            if let Err(problem) = self.contents.attr(module, attr) {
+                is_valid = false;
+                self.report(problem, module.attr_span(op, module.text(key)));
             }
         }
+        if let (true, Err(problem)) = (is_valid, self.contents.attr(module, module.attr_dict(op))) {
+            is_valid = false;
+            self.report(problem, module.span(op));
+        }
+        is_valid
     }
 
-    /// Says what is wrong with a type, once.
-    fn check_type(&mut self, ty: Type) -> Result<(), String> {
-        if self.types[ty] != Checked::Not {
-            return Ok(());
-        }
-        let module = self.module;
-        let result = match module.type_data(ty) {
-            TypeData::Tensor(tensor) if tensor.bytes().is_some_and(|bytes| bytes > MAX_TENSOR_BYTES) => {
-                Err(format!("`{}` needs more than 2^60 bytes", module.type_text(ty)))
-            }
-            TypeData::Tuple(items) => items.iter().try_for_each(|&item| self.check_type(item)),
-            TypeData::Function(function) => {
-                function.inputs.iter().chain(&function.results).try_for_each(|&item| self.check_type(item))
-            }
-            TypeData::Dialect(dialect) => {
-                self.check_attr(dialect.params).and_then(|()| (dialect.def.verify)(module, dialect.params))
-            }
-            TypeData::Element(_) | TypeData::Tensor(_) | TypeData::Token | TypeData::Error => Ok(()),
-        };
-        self.types[ty] = if result.is_ok() { Checked::Good } else { Checked::Bad };
-        result
-    }
-
-    fn check_attr(&mut self, attr: Attr) -> Result<(), String> {
-        if self.attrs[attr] != Checked::Not {
-            return Ok(());
-        }
-        let module = self.module;
-        let result = match module.attr_data(attr) {
-            AttrData::Type(ty) => self.check_type(*ty),
-            AttrData::Dense(dense) => self.check_type(dense.ty),
-            AttrData::Array(items) => items.iter().try_for_each(|&item| self.check_attr(item)),
-            AttrData::Dict(entries) => entries.iter().try_for_each(|&(_, item)| self.check_attr(item)),
-            AttrData::Pair(left, right) => self.check_attr(*left).and_then(|()| self.check_attr(*right)),
-            AttrData::Dialect(dialect) => {
-                self.check_attr(dialect.params).and_then(|()| (dialect.def.verify)(module, dialect.params))
-            }
-            _ => Ok(()),
-        };
-        self.attrs[attr] = if result.is_ok() { Checked::Good } else { Checked::Bad };
-        result
+    fn report(&mut self, problem: Problem, span: Span) {
+        self.found.extend(problem.map(|(code, message)| Diagnostic::error(code, span, message)));
     }
 
     // 6.
@@ -446,17 +444,40 @@ impl Verifier<'_> {
         if def.syntax == Syntax::Function {
             self.signature(op);
         }
-        if let Some(infer) = def.type_inference() {
-            match infer(module, op) {
-                Ok(types) => self.results(op, &types),
-                Err(diagnostic) => self.found.push(diagnostic),
+        let inferred = match def.type_inference() {
+            None => Ok(None),
+            Some(TypeInference::Computed(infer)) => infer(module, op).map(Some),
+            Some(TypeInference::Instances(infer)) => {
+                infer(module, op).map(|instances| Some(self.instantiate(&instances)))
             }
-        } else {
-            check_results(module, op, &mut self.found);
+        };
+        match inferred {
+            Ok(Some(types)) => self.results(op, &types),
+            Ok(None) => check_results(module, op, &mut self.found),
+            Err(diagnostic) => self.found.push(diagnostic),
         }
         if let (true, Some(verify)) = (self.found.len() == before, def.verification()) {
             verify(module, op, &mut self.found);
         }
+    }
+
+    fn instantiate(&mut self, Instances { types, extents }: &Instances) -> Vec<TypeData> {
+        let module = self.module;
+        let mut instance = |&ty: &Type| match module.type_data(ty) {
+            TypeData::Tensor(tensor) => TypeData::Tensor(extents.instance(tensor)),
+            data @ (TypeData::Element(_) | TypeData::Token | TypeData::Error) => data.clone(),
+            // What consists of other types may need some that the program does not have.
+            TypeData::Tuple(_) | TypeData::Function(_) | TypeData::Dialect(_) => {
+                let instances = self.instances.get_or_insert_with(|| {
+                    let mut empty = Module::new(Arc::clone(module.registry()));
+                    empty.interner = module.interner.clone();
+                    empty
+                });
+                let ty = instances.interner.instantiate(ty, extents);
+                instances.type_data(ty).clone()
+            }
+        };
+        types.iter().map(&mut instance).collect()
     }
 
     fn results(&mut self, op: OpId, inferred: &[TypeData]) {
@@ -465,7 +486,7 @@ impl Verifier<'_> {
         if inferred.len() != module.result_count(op) {
             let message = format!(
                 "`{name}` has {}, but {} follow from its operands",
-                count(module.result_count(op), "result"),
+                plural(module.result_count(op), "result"),
                 inferred.len()
             );
             self.found.push(module.error(op, &codes::WRONG_RESULT_COUNT, message));
@@ -476,9 +497,9 @@ impl Verifier<'_> {
             if !agree(written, inferred) {
                 let message = format!(
                     "{} is written as `{}`, but `{name}` gives `{}`",
-                    named(module, result),
+                    module.quoted_value(result),
                     module.type_data_text(written),
-                    module.type_data_text(inferred)
+                    self.instances.as_ref().unwrap_or(module).type_data_text(inferred)
                 );
                 self.found.push(
                     Diagnostic::error(&codes::WRONG_RESULT_TYPE, module.value_span(result), message)
@@ -506,186 +527,8 @@ impl Verifier<'_> {
     }
 }
 
-/// Whether a written type may stand where another follows: equal, or equal where both extents are known.
-fn agree(written: &TypeData, inferred: &TypeData) -> bool {
-    match (written, inferred) {
-        (TypeData::Tensor(a), TypeData::Tensor(b)) => {
-            a.element == b.element
-                && a.rank() == b.rank()
-                && a.dims.iter().zip(&b.dims).all(|(a, &b)| a.may_equal(b))
-        }
-        (TypeData::Error, _) | (_, TypeData::Error) => true,
-        (a, b) => a == b,
-    }
-}
-
-/// Whether an op's operands, attributes and regions fit its definition. Results are not looked at: they may be missing
-/// while their types are inferred.
-pub(crate) fn check_shape_of_op(module: &Module, op: OpId) -> Result<(), Vec<Diagnostic>> {
-    let mut found = Vec::new();
-    check_operands(module, op, &mut found);
-    check_attributes(module, op, &mut found);
-    check_regions(module, op, &mut found);
-    if found.is_empty() { Ok(()) } else { Err(found) }
-}
-
-fn check_operands(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
-    let def = module.def(op);
-    let forwarded: u32 = module.successors(op).iter().map(|successor| successor.argument_count).sum();
-    let given = module.operand_count(op).saturating_sub(forwarded as usize);
-    let Some(group) = group_size(def.operands, given) else {
-        let message =
-            format!("`{}` takes {}, but is given {given}", def.written_name(), expected(def.operands));
-        found.push(module.error(op, &codes::WRONG_OPERAND_COUNT, message));
-        return;
-    };
-    let mut wrong: Vec<ValueId> = Vec::new();
-    for (index, spec) in expand(def.operands, group).enumerate() {
-        let value = module.operand(op, index);
-        let ty = module.value_type(value);
-        // A value that is used twice is wrong once.
-        if !(spec.class.contains)(ty) && !wrong.contains(&value) {
-            wrong.push(value);
-            let message = format!(
-                "operand `{}` of `{}` must be {}, but is a `{}`",
-                spec.name,
-                def.written_name(),
-                spec.class.name,
-                module.type_data_text(ty)
-            );
-            found.push(
-                Diagnostic::error(&codes::WRONG_OPERAND_TYPE, module.operand_span(op, index), message)
-                    .secondary(module.value_span(value), "it is defined here"),
-            );
-        }
-    }
-}
-
-/// Whether an op's results fit its definition. Where they follow from the rest, they are checked against that instead.
-fn check_results(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
-    let def = module.def(op);
-    let results = module.result_count(op);
-    let Some(group) = group_size(def.results, results) else {
-        let message = format!("`{}` gives {}, not {results}", def.written_name(), expected(def.results));
-        found.push(module.error(op, &codes::WRONG_RESULT_COUNT, message));
-        return;
-    };
-    for (result, spec) in module.results(op).zip(expand(def.results, group)) {
-        if !(spec.class.contains)(module.value_type(result)) {
-            let message = format!(
-                "result `{}` of `{}` must be {}, but is written as `{}`",
-                spec.name,
-                def.written_name(),
-                spec.class.name,
-                module.type_text(module.ty(result))
-            );
-            found.push(Diagnostic::error(&codes::WRONG_RESULT_TYPE, module.value_span(result), message));
-        }
-    }
-}
-
-/// How many values each variadic specification stands for when there are `given` in all.
-fn group_size(specs: &[OperandSpec], given: usize) -> Option<usize> {
-    let variadic = specs.iter().filter(|spec| spec.arity == Arity::Variadic).count();
-    let rest = given.checked_sub(specs.len() - variadic)?;
-    match variadic {
-        0 => (rest == 0).then_some(0),
-        _ => (rest % variadic == 0).then_some(rest / variadic),
-    }
-}
-
-fn expand(specs: &'static [OperandSpec], group: usize) -> impl Iterator<Item = &'static OperandSpec> {
-    specs.iter().flat_map(move |spec| {
-        std::iter::repeat_n(spec, if spec.arity == Arity::Variadic { group } else { 1 })
-    })
-}
-
-fn expected(specs: &[OperandSpec]) -> String {
-    let fixed = specs.iter().filter(|spec| spec.arity == Arity::One).count();
-    match specs.len() - fixed {
-        0 => count(fixed, "value"),
-        1 if fixed == 0 => "any number of values".to_owned(),
-        1 => format!("at least {}", count(fixed, "value")),
-        lists if fixed == 0 => format!("{lists} lists of values of one length"),
-        lists => format!("{} and {lists} lists of values of one length", count(fixed, "value")),
-    }
-}
-
-fn check_attributes(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
-    let def = module.def(op);
-    for spec in def.attributes.iter().filter(|spec| spec.required && module.attr(op, spec.name).is_none()) {
-        let message = format!("`{}` needs the attribute `{}`", def.written_name(), spec.name);
-        let help = format!("add `{{{} = …}}`: {}", spec.name, spec.class.name);
-        found.push(module.error(op, &codes::MISSING_ATTRIBUTE, message).help(help));
-    }
-    for &(key, attr) in module.attrs(op) {
-        let name = module.text(key);
-        match def.attribute(name) {
-            Some(spec) if (spec.class.contains)(module, attr) => {}
-            Some(spec) => {
-                let message = format!(
-                    "attribute `{name}` of `{}` must be {}, but is {}",
-                    def.written_name(),
-                    spec.class.name,
-                    module.attr_data(attr).kind_name()
-                );
-                found.push(Diagnostic::error(&codes::WRONG_ATTRIBUTE, module.attr_span(op, name), message));
-            }
-            // What one dialect says about another's ops carries the dialect's name.
-            None if name
-                .split_once('.')
-                .is_some_and(|(prefix, _)| module.registry().dialect(prefix).is_some()) => {}
-            None => {
-                let message = format!("`{}` has no attribute `{name}`", def.written_name());
-                let help = did_you_mean(name, def.attributes.iter().map(|spec| spec.name));
-                found.push(
-                    Diagnostic::error(&codes::UNKNOWN_ATTRIBUTE, module.attr_span(op, name), message)
-                        .maybe_help(help),
-                );
-            }
-        }
-    }
-}
-
-fn check_regions(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
-    let def = module.def(op);
-    if module.region_count(op) != def.regions.len() {
-        let message = format!(
-            "`{}` has {}, but is given {}",
-            def.written_name(),
-            count(def.regions.len(), "region"),
-            module.region_count(op)
-        );
-        found.push(module.error(op, &codes::WRONG_REGIONS, message));
-        return;
-    }
-    for (region, spec) in module.regions(op).zip(def.regions) {
-        let blocks = module.blocks(region).len();
-        let wanted = match spec.blocks {
-            BlockCount::One if blocks != 1 => "exactly one block",
-            BlockCount::AtMostOne if blocks > 1 => "at most one block",
-            _ => continue,
-        };
-        let message = format!(
-            "region `{}` of `{}` must have {wanted}, but has {blocks}",
-            spec.name,
-            def.written_name()
-        );
-        found.push(module.error(op, &codes::WRONG_REGIONS, message));
-    }
-}
-
-fn count(number: usize, what: &str) -> String {
-    match number {
-        0 => format!("no {what}s"),
-        1 => format!("one {what}"),
-        _ => format!("{number} {what}s"),
-    }
-}
-
-fn named(module: &Module, value: ValueId) -> String {
-    match module.value_name(value) {
-        Some(name) => format!("`%{}`", module.text(name)),
-        None => module.value_text(value),
-    }
+/// The values that an op defines: its results, and the arguments of its blocks.
+fn defined_values(module: &Module, op: OpId) -> impl Iterator<Item = ValueId> + '_ {
+    let blocks = module.regions(op).flat_map(|region| module.blocks(region));
+    module.results(op).chain(blocks.flat_map(|&block| module.arguments(block).iter().copied()))
 }

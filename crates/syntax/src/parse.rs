@@ -1,6 +1,6 @@
 //! The parser: text to a verified [`Module`], with every independent mistake reported.
 //!
-//! `statement.rs` walks items, blocks and regions and asks the grammar for one statement head at a time. Names are
+//! `statement.rs` and `region.rs` walk ops, regions and blocks and ask the grammar for one statement head at a time. Names are
 //! bound while walking (`scope.rs`); result types that were left out follow when everything is read (`resolve.rs`);
 //! last, the verifier looks at the whole. What could not be read leaves values of the error type and notes in
 //! [`Damage`] behind, which keep later steps from reporting the consequences.
@@ -10,9 +10,11 @@ mod errors;
 mod literals;
 mod parameters;
 mod recover;
+mod region;
 mod resolve;
 mod scope;
 mod statement;
+mod tails;
 mod types;
 
 use std::ops::Range;
@@ -24,6 +26,7 @@ use tofu_diagnostics::{Code, Diagnostic, FileId, Severity, SourceMap, Span, code
 use tofu_ir::{BlockId, Damage, Module, OpId, Registry, Type, TypeData, builtin, verify_damaged};
 
 use scope::Scope;
+use tails::Tail;
 
 /// The pest parser for `tir.pest`.
 #[derive(Parser)]
@@ -63,7 +66,7 @@ pub fn parse_part(sources: &SourceMap, file: FileId, part: Range<usize>, registr
     parser.finish()
 }
 
-/// A text with more mistakes than this is not read further.
+/// A text with more mistakes than this is not read further, and no more of them are shown.
 const MAX_ERRORS: usize = 100;
 
 struct Parser<'s> {
@@ -78,8 +81,12 @@ struct Parser<'s> {
     scopes: Vec<Scope<'s>>,
     /// Types by their spelling.
     types: FxHashMap<&'s str, Type>,
+    /// What ends of lines mean, by their spelling.
+    tails: FxHashMap<&'s str, Tail>,
     /// Ops whose result types were left out.
     pending: Vec<OpId>,
+    /// What to say if their types follow from one another only.
+    cycle: Option<Diagnostic>,
     error_type: Type,
     /// How many regions are open.
     depth: usize,
@@ -94,13 +101,16 @@ impl<'s> Parser<'s> {
         Parser {
             text,
             base,
-            at: 0,
+            // A byte order mark says nothing in UTF-8.
+            at: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
             module,
             found: Vec::new(),
             damage: Damage::default(),
             scopes: vec![Scope::default()],
             types: FxHashMap::default(),
+            tails: FxHashMap::default(),
             pending: Vec::new(),
+            cycle: None,
             error_type,
             depth: 0,
             stopped: false,
@@ -113,11 +123,23 @@ impl<'s> Parser<'s> {
         self.adopt_root();
         let module = self.module;
         let mut diagnostics = self.found;
-        diagnostics.extend(verify_damaged(&module, &self.damage));
+        // What was not read to its end only seems to break rules.
+        if !self.stopped {
+            diagnostics.extend(verify_damaged(&module, &self.damage));
+            // Nearly always a value is used before its definition; then that is the mistake.
+            if diagnostics.iter().all(|diagnostic| diagnostic.code.id != codes::NOT_DOMINATED.id) {
+                diagnostics.extend(self.cycle);
+            }
+        }
         diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span.start);
         diagnostics.dedup_by(|b, a| {
             a.code.id == b.code.id && a.primary.span == b.primary.span && a.message == b.message
         });
+        if let Some(first) = diagnostics.get(MAX_ERRORS).map(|diagnostic| diagnostic.primary.span) {
+            diagnostics.truncate(MAX_ERRORS);
+            let message = format!("there are more than {MAX_ERRORS} errors; the others are not shown");
+            diagnostics.push(Diagnostic::error(&codes::SYNTAX, first, message));
+        }
         Parsed { module, diagnostics }
     }
 
@@ -125,11 +147,9 @@ impl<'s> Parser<'s> {
     fn adopt_root(&mut self) {
         let body = self.module.body();
         let only = self.module.first_op(body).filter(|&op| self.module.next_op(op).is_none());
-        if let Some(op) = only.filter(|&op| self.module.is(op, &builtin::MODULE)) {
-            let whole = self.module.blocks(self.module.region(op, 0)).len() == 1;
-            if whole {
-                self.module.set_root(op);
-            }
+        let Some(op) = only.filter(|&op| self.module.is(op, &builtin::MODULE)) else { return };
+        if self.module.only_region(op).is_some_and(|region| self.module.blocks(region).len() == 1) {
+            self.module.set_root(op);
         }
     }
 
@@ -138,12 +158,9 @@ impl<'s> Parser<'s> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.found.push(diagnostic);
-        if self.found.len() == MAX_ERRORS && !self.stopped {
-            self.stopped = true;
-            let place = self.span(self.at, self.at);
-            let message = format!("more than {MAX_ERRORS} errors; the rest of the text was not read");
-            self.found.push(Diagnostic::error(&codes::SYNTAX, place, message));
+        if self.found.len() <= MAX_ERRORS {
+            self.found.push(diagnostic);
+            self.stopped |= self.found.len() > MAX_ERRORS;
         }
     }
 

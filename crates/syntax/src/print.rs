@@ -181,7 +181,7 @@ impl Printer<'_> {
 
     fn uniform(&mut self, op: OpId) {
         let forwarded: usize = self.forwarded(op);
-        for index in 0..self.module.operand_count(op) - forwarded {
+        for index in 0..self.module.operand_count(op).saturating_sub(forwarded) {
             self.out.push_str(if index == 0 { " " } else { ", " });
             self.value(self.module.operand(op, index));
         }
@@ -317,7 +317,7 @@ impl Printer<'_> {
 
     fn parenthesized_operands(&mut self, op: OpId) {
         self.out.push('(');
-        for index in 0..self.module.operand_count(op) - self.forwarded(op) {
+        for index in 0..self.module.operand_count(op).saturating_sub(self.forwarded(op)) {
             self.separate(index);
             self.value(self.module.operand(op, index));
         }

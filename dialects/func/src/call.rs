@@ -3,14 +3,10 @@
 //! Symbolic extents belong to one function, so a call gives those of its callee a meaning: where the callee takes
 //! `{n}`, the argument's extent stands for `{n}` in the results.
 
-use smallvec::SmallVec;
-use tofu_diagnostics::{Diagnostic, codes};
-use tofu_ir::{
-    Builder, Dim, Module, Name, OpDef, OpId, SYMBOL, Syntax, TensorType, Type, TypeData, ValueId, any, op,
-    required,
-};
+use tofu_diagnostics::{Diagnostic, codes, plural};
+use tofu_ir::{Builder, Extents, Instances, Module, OpDef, OpId, SYMBOL, Syntax, ValueId, any, op, required};
 
-use crate::{FUNC, count, signature};
+use crate::{FUNC, signature};
 
 /// The attribute that says which function is called.
 pub const CALLEE: &str = "callee";
@@ -27,7 +23,7 @@ pub static CALL: OpDef = op("func.call")
     .results(&[any("results").variadic()])
     .attributes(&[required(CALLEE, SYMBOL)])
     .syntax(Syntax::Symbol(CALLEE))
-    .infer_types(infer_call);
+    .infer_instances(infer_call);
 
 /// The function that a [`CALL`] calls.
 pub fn callee(module: &Module, call: OpId) -> Option<OpId> {
@@ -47,7 +43,7 @@ pub fn build_call(
     builder.op(&CALL).operands(arguments).attr(CALLEE, callee).infer()
 }
 
-fn infer_call(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
+fn infer_call(module: &Module, op: OpId) -> Result<Instances, Diagnostic> {
     let name =
         module.attr(op, CALLEE).map_or(String::new(), |callee| module.display_attr(callee).to_string());
     let target = module.symbol_target(op, CALLEE).ok_or_else(|| {
@@ -62,7 +58,7 @@ fn infer_call(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
     };
     let (given, wanted) = (module.operand_count(op), signature.inputs.len());
     if given != wanted {
-        let message = format!("`{name}` takes {}, but is given {given}", count(wanted, "argument"));
+        let message = format!("`{name}` takes {}, but is given {given}", plural(wanted, "argument"));
         return Err(module
             .error(op, &codes::WRONG_SIGNATURE, message)
             .secondary(declared, "the function is declared here"));
@@ -70,7 +66,7 @@ fn infer_call(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
     let mut extents = Extents::new();
     for (index, (argument, &input)) in module.operands(op).zip(&signature.inputs).enumerate() {
         let ty = module.ty(argument);
-        if !accepts(module, input, ty, &mut extents) {
+        if !extents.accept(module, input, ty) {
             let message = format!(
                 "`{name}` takes a `{}` as argument {index}, but is given a `{}`",
                 module.type_text(input),
@@ -80,57 +76,16 @@ fn infer_call(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
                 .secondary(declared, "the function is declared here"));
         }
     }
-    Ok(signature.results.iter().map(|&result| instantiate(module, result, &extents)).collect())
-}
-
-/// What the callee's symbolic extents are in this call.
-type Extents = SmallVec<[(Name, Dim); 4]>;
-
-/// Whether a parameter takes an argument. A known extent takes only itself, `?` takes any, and a symbol takes any but
-/// two different known ones in one call.
-fn accepts(module: &Module, parameter: Type, argument: Type, extents: &mut Extents) -> bool {
-    let (TypeData::Tensor(parameter), TypeData::Tensor(argument)) =
-        (module.type_data(parameter), module.type_data(argument))
-    else {
-        return parameter == argument;
-    };
-    parameter.element == argument.element
-        && parameter.rank() == argument.rank()
-        && parameter.dims.iter().zip(&argument.dims).all(|(&parameter, &argument)| match parameter {
-            Dim::Static(_) => parameter == argument,
-            Dim::Unknown => true,
-            Dim::Symbol(name) => bind(extents, name, argument),
-        })
-}
-
-fn bind(extents: &mut Extents, name: Name, argument: Dim) -> bool {
-    let Some((_, known)) = extents.iter_mut().find(|(bound, _)| *bound == name) else {
-        extents.push((name, argument));
-        return true;
-    };
-    let fits = known.may_equal(argument);
-    if matches!((*known, argument), (Dim::Unknown, _) | (Dim::Symbol(_), Dim::Static(_))) {
-        *known = argument;
-    }
-    fits
-}
-
-fn instantiate(module: &Module, result: Type, extents: &Extents) -> TypeData {
-    let TypeData::Tensor(tensor) = module.type_data(result) else { return module.type_data(result).clone() };
-    let extent = |dim: &Dim| match *dim {
-        Dim::Symbol(name) => {
-            extents.iter().find(|(bound, _)| *bound == name).map_or(Dim::Unknown, |bound| bound.1)
-        }
-        other => other,
-    };
-    TypeData::Tensor(TensorType { dims: tensor.dims.iter().map(extent).collect(), element: tensor.element })
+    Ok(Instances { types: signature.results.to_vec(), extents })
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use tofu_ir::{ElementType, Registry, verify};
+    use tofu_ir::{
+        AttrData, DialectType, Dim, ElementType, ParametricDef, Registry, TensorType, Type, TypeData, verify,
+    };
 
     use super::*;
     use crate::{build_function, build_return};
@@ -179,6 +134,51 @@ mod tests {
         assert_eq!(call(&[&["n"], &["n"]], &[&["n"]], &[&["?"], &["4"]]), Ok("tensor<4xf32>".into()));
         let error = "T0226: `@f` takes a `tensor<{n}xf32>` as argument 1, but is given a `tensor<5xf32>`";
         assert_eq!(call(&[&["n"], &["n"]], &[&["n"]], &[&["4"], &["5"]]), Err(error.into()));
+    }
+
+    #[test]
+    fn extents_inside_of_other_types_are_those_of_the_call_too() {
+        static HOST: ParametricDef = ParametricDef::new("func.host");
+        let mut module = Module::new(Arc::new(Registry::new(&[&crate::DIALECT]).unwrap()));
+        let n = Dim::Symbol(module.interner.name("n"));
+        let mut wrapped = |dim| {
+            let tensor = tensor(&mut module, &[dim]);
+            let params = module.interner.attr(AttrData::Type(tensor));
+            let host = module.interner.ty(TypeData::Dialect(DialectType { def: &HOST, params }));
+            let function = module.interner.function(&[tensor], &[tensor]);
+            module.interner.ty(TypeData::Tuple([host, function].into()))
+        };
+        let (of_n, of_four, of_unknown) = (wrapped(n), wrapped(Dim::Static(4)), wrapped(Dim::Unknown));
+        let (of_tensor, four) = (tensor(&mut module, &[n]), tensor(&mut module, &[Dim::Static(4)]));
+        build_function(&mut module, "from_tensor", &[of_tensor], &[of_n]);
+        build_function(&mut module, "from_tuple", &[of_n], &[of_n]);
+        build_function(&mut module, "from_nothing", &[], &[of_n]);
+        for function in module.walk(module.root()).skip(1).collect::<Vec<_>>() {
+            let blocks = module.take_blocks(module.region(function, 0));
+            assert_eq!(blocks.len(), 1, "it becomes a declaration");
+        }
+        let (_, entry) = build_function(&mut module, "caller", &[four, of_four], &[]);
+        let arguments = module.arguments(entry).to_vec();
+        let mut call = |callee: &str, arguments: &[ValueId]| {
+            let op =
+                build_call(&mut Builder::at_end(&mut module, entry), callee, arguments.to_vec()).unwrap();
+            module.ty(module.result(op, 0))
+        };
+        assert_eq!(call("from_tensor", &arguments[..1]), of_four);
+        assert_eq!(call("from_tuple", &arguments[1..]), of_four);
+        assert_eq!(call("from_nothing", &[]), of_unknown);
+        build_return(&mut Builder::at_end(&mut module, entry), []);
+        assert!(verify(&module).is_empty());
+        // The callee's `{n}` says nothing in the caller.
+        let calls: Vec<OpId> = module.ops(entry).filter(|&op| module.is(op, &CALL)).collect();
+        module.set_type(module.result(calls[0], 0), of_n);
+        let found = verify(&module);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            found[0].message,
+            "result 0 of `call` is written as `tuple<func.host<tensor<{n}xf32>>, (tensor<{n}xf32>) -> tensor<{n}xf32>>`, but \
+             `call` gives `tuple<func.host<tensor<4xf32>>, (tensor<4xf32>) -> tensor<4xf32>>`"
+        );
     }
 
     #[test]

@@ -1,14 +1,12 @@
 //! `func` and `return`.
 
-use tofu_diagnostics::{Diagnostic, codes};
+use tofu_diagnostics::{Diagnostic, codes, plural};
 use tofu_ir::{
     ARGUMENT_ATTRIBUTES, AttrClass, AttrData, BlockCount, BlockId, Builder, FUNCTION, FUNCTION_TYPE,
     FunctionType, Module, OpDef, OpId, OpState, RESULT_ATTRIBUTES, SYMBOL_DEFINITION, SYMBOL_NAME, Syntax,
     Trait, Type, TypeData, ValueId, any, op, optional, region, required,
 };
 use tofu_pass::Anchor;
-
-use crate::count;
 
 /// The attribute that says who may call a function.
 pub const VISIBILITY: &str = "visibility";
@@ -113,7 +111,7 @@ fn verify_function(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
         };
         if given != wanted {
             let message =
-                format!("the function has {}, but `{name}` {given} dictionaries", count(wanted, what));
+                format!("the function has {}, but `{name}` {given} dictionaries", plural(wanted, what));
             found.push(Diagnostic::error(&codes::WRONG_ATTRIBUTE, module.attr_span(op, name), message));
         }
     }
@@ -141,7 +139,7 @@ fn verify_return(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     let (given, wanted) = (module.operand_count(op), signature.results.len());
     if given != wanted {
         let message =
-            format!("`return` gives {}, but the function declares {wanted}", count(given, "result"));
+            format!("`return` gives {}, but the function declares {wanted}", plural(given, "result"));
         let error = module.error(op, &codes::WRONG_SIGNATURE, message);
         found.push(error.secondary(declared, "the function is declared here"));
         return;
@@ -205,6 +203,20 @@ mod tests {
             "`return` gives no results, but the function declares 1",
         ];
         assert_eq!(problems(&module), expected.map(|message| ("T0226", message.to_owned())));
+    }
+
+    #[test]
+    fn a_return_continues_nowhere() {
+        let mut module = module();
+        let ty = module.interner.tensor(&[4], ElementType::F32);
+        let (function, entry) = build_function(&mut module, "f", &[ty], &[]);
+        let next = module.append_block(module.region(function, 0));
+        module.append_argument(next, ty);
+        build_return(&mut Builder::at_end(&mut module, next), []);
+        let x = module.arguments(entry)[0];
+        Builder::at_end(&mut module, entry).op(&RETURN).successor(next, [x]).build();
+        let expected = "`return` continues at no blocks, but is given 1";
+        assert_eq!(problems(&module), [("T0230", expected.to_owned())]);
     }
 
     #[test]

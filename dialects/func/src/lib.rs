@@ -36,11 +36,3 @@ pub static DIALECT: Dialect = Dialect {
     attributes: &[],
     constant: None,
 };
-
-fn count(number: usize, what: &str) -> String {
-    match number {
-        0 => format!("no {what}s"),
-        1 => format!("one {what}"),
-        _ => format!("{number} {what}s"),
-    }
-}

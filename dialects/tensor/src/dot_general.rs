@@ -8,9 +8,7 @@ use tofu_ir::{
 };
 
 use crate::classes::NUMBERS;
-use crate::shapes::{
-    Dims, better, dimensions, disagreement, one, operand_type, quoted, same_element, wrong_attribute,
-};
+use crate::shapes::{Dims, dimensions, disagreement, one, operand_type, same_element, wrong_attribute};
 
 /// `tensor.dot_general`: for each pair of elements of the remaining dimensions, the sum of products over the
 /// contracting ones. The result has the batch dimensions, then the left operand's remaining ones, then the right's.
@@ -66,8 +64,10 @@ fn infer_dot_general(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnos
             return Err(disagreement(module, op, &codes::SHAPE_MISMATCH, &wanted, 0, 1));
         }
     }
-    for &(l, r) in &contracting {
-        if batch.iter().any(|&(batch_l, batch_r)| batch_l == l || batch_r == r) {
+    let mut paired = (vec![false; left.rank()], vec![false; right.rank()]);
+    for &(l, r) in batch.iter().chain(&contracting) {
+        // Each list names a dimension once, so that the second mention is in `contracting`.
+        if std::mem::replace(&mut paired.0[l], true) | std::mem::replace(&mut paired.1[r], true) {
             let (left, right) = (name(module, op, 0), name(module, op, 1));
             let message = format!(
                 "dimension {l} of {left} and {r} of {right} cannot be in `batch` and in `contracting`"
@@ -75,19 +75,15 @@ fn infer_dot_general(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnos
             return Err(wrong_attribute(module, op, "contracting", message));
         }
     }
-    let mut dims: Dims = batch.iter().map(|&(l, r)| better(left.dims[l], right.dims[r])).collect();
-    let paired = || batch.iter().chain(&contracting);
-    dims.extend(
-        (0..left.rank()).filter(|&axis| paired().all(|pair| pair.0 != axis)).map(|axis| left.dims[axis]),
-    );
-    dims.extend(
-        (0..right.rank()).filter(|&axis| paired().all(|pair| pair.1 != axis)).map(|axis| right.dims[axis]),
-    );
+    let mut dims: Dims = batch.iter().map(|&(l, r)| left.dims[l].better(right.dims[r])).collect();
+    for (ty, paired) in [(left, &paired.0), (right, &paired.1)] {
+        dims.extend(ty.dims.iter().zip(paired).filter(|(_, is_paired)| !**is_paired).map(|(&dim, _)| dim));
+    }
     Ok(one(TensorType { dims, element: left.element }))
 }
 
 fn name(module: &Module, op: OpId, index: usize) -> String {
-    quoted(module, module.operand(op, index))
+    module.quoted_value(module.operand(op, index))
 }
 
 /// The pairs of dimensions in an attribute; none if it is missing.

@@ -12,7 +12,7 @@ use tofu_ir::{
 use crate::classes::{BOOLEANS, FLOATS, FLOATS_OR_COMPLEX, INTEGERS, NUMBERS, SIGNED_NUMBERS};
 use crate::fold;
 use crate::shapes::{
-    checked, common_type, disagreement, merge_shape, one, operand_type, quoted, result_type, same_element,
+    checked, common_type, disagreement, merge_shape, one, operand_type, result_type, same_element,
     wrong_attribute, wrong_result,
 };
 
@@ -295,7 +295,7 @@ fn verify_convert(module: &Module, op: OpId) -> Result<(), Diagnostic> {
     }
     let message = format!(
         "`tensor.convert` keeps the shape, but {} is a `{}` and the result a `{}`",
-        quoted(module, module.operand(op, 0)),
+        module.quoted_value(module.operand(op, 0)),
         module.type_text(module.ty(module.operand(op, 0))),
         module.type_text(module.ty(module.result(op, 0)))
     );

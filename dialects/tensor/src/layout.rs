@@ -9,7 +9,7 @@ use tofu_ir::{
 
 use crate::fold;
 use crate::shapes::{
-    checked, dimension, dimensions, disagreement, one, operand_type, quoted, result_type, same_element,
+    checked, dimension, dimensions, disagreement, one, operand_type, result_type, same_element,
     same_result_element, wrong_attribute, wrong_result,
 };
 
@@ -155,7 +155,7 @@ fn verify_broadcast(module: &Module, op: OpId) -> Result<(), Diagnostic> {
         if from != Dim::Static(1) && !from.may_equal(to) {
             let message = format!(
                 "dimension {axis} of {} (a `{}`) is neither 1 nor that of dimension {target} of the result (a `{}`)",
-                quoted(module, module.operand(op, 0)),
+                module.quoted_value(module.operand(op, 0)),
                 module.type_text(module.ty(module.operand(op, 0))),
                 module.type_text(module.ty(module.result(op, 0)))
             );
@@ -172,7 +172,7 @@ fn verify_reshape(module: &Module, op: OpId) -> Result<(), Diagnostic> {
     };
     match (operand.element_count(), result.element_count()) {
         (Some(from), Some(to)) if from != to => {
-            let value = quoted(module, module.operand(op, 0));
+            let value = module.quoted_value(module.operand(op, 0));
             let message = format!("{value} has {from} elements, but the result {to}");
             Err(wrong_result(module, op, message)
                 .secondary(module.operand_span(op, 0), format!("{from} elements")))
@@ -206,7 +206,7 @@ fn infer_slice(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
         if start < 0 || limit < start || beyond {
             let message = format!(
                 "{} (a `{}`) has no elements from {start} to {limit} in dimension {axis}",
-                quoted(module, module.operand(op, 0)),
+                module.quoted_value(module.operand(op, 0)),
                 module.type_text(module.ty(module.operand(op, 0)))
             );
             return Err(wrong_attribute(module, op, if beyond { "limit" } else { "start" }, message));
@@ -239,8 +239,7 @@ fn infer_concatenate(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnos
         }
         for other_axis in 0..ty.rank() {
             let (own, others) = (ty.dims[other_axis], other.dims[other_axis]);
-            ty.dims[other_axis] =
-                if other_axis == axis { sum(own, others) } else { crate::shapes::better(own, others) };
+            ty.dims[other_axis] = if other_axis == axis { sum(own, others) } else { own.better(others) };
         }
     }
     Ok(one(ty))
@@ -267,7 +266,7 @@ fn per_dimension<'m>(
     let message = format!(
         "`{name}` has length {}, but {} has rank {}",
         list.len(),
-        quoted(module, module.operand(op, 0)),
+        module.quoted_value(module.operand(op, 0)),
         ty.rank()
     );
     Err(wrong_attribute(module, op, name, message))

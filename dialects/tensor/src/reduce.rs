@@ -111,8 +111,10 @@ fn infer_reduce(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> 
             return Err(disagreement(module, op, &codes::WRONG_OPERAND_TYPE, wanted, index, count + index));
         }
     }
-    let kept = dims.iter().enumerate().filter(|(axis, _)| !reduced.contains(axis));
-    let dims: Dims = kept.map(|(_, &dim)| dim).collect();
+    let mut is_kept = vec![true; dims.len()];
+    reduced.iter().for_each(|&axis| is_kept[axis] = false);
+    let kept = dims.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
+    let dims: Dims = kept.map(|(&dim, _)| dim).collect();
     (0..count)
         .map(|index| {
             let element = operand_type(module, op, index)?.element;

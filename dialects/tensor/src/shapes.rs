@@ -13,7 +13,7 @@ pub(crate) fn operand_type(module: &Module, op: OpId, index: usize) -> Result<&T
         let message = format!(
             "`{}` takes tensors, but {} is a `{}`",
             module.def(op).name,
-            quoted(module, value),
+            module.quoted_value(value),
             module.type_text(module.ty(value))
         );
         Diagnostic::error(&codes::WRONG_OPERAND_TYPE, module.operand_span(op, index), message)
@@ -54,17 +54,9 @@ pub(crate) fn merge_shape(
         return Err(disagreement(module, op, &codes::SHAPE_MISMATCH, "operands of one shape", origin, index));
     }
     for (dim, &other) in dims.iter_mut().zip(&other.dims) {
-        *dim = better(*dim, other);
+        *dim = dim.better(other);
     }
     Ok(())
-}
-
-/// Of two extents that are equal, the one that is known better.
-pub(crate) fn better(a: Dim, b: Dim) -> Dim {
-    match (a, b) {
-        (Dim::Unknown, _) | (Dim::Symbol(_), Dim::Static(_)) => b,
-        _ => a,
-    }
 }
 
 /// An error that names two operands and their places.
@@ -78,7 +70,7 @@ pub(crate) fn disagreement(
 ) -> Diagnostic {
     let described = |index| {
         let value = module.operand(op, index);
-        (quoted(module, value), module.type_text(module.ty(value)))
+        (module.quoted_value(value), module.type_text(module.ty(value)))
     };
     let ((first_name, first_type), (second_name, second_type)) = (described(first), described(second));
     let message = format!(
@@ -88,14 +80,6 @@ pub(crate) fn disagreement(
     Diagnostic::error(code, module.operand_span(op, second), message)
         .label(format!("`{second_type}`"))
         .secondary(module.operand_span(op, first), format!("`{first_type}`"))
-}
-
-/// A value as it stands in a message.
-pub(crate) fn quoted(module: &Module, value: ValueId) -> String {
-    match module.value_name(value) {
-        Some(name) => format!("`%{}`", module.text(name)),
-        None => module.value_text(value),
-    }
 }
 
 /// An error at an attribute.
@@ -112,12 +96,13 @@ pub(crate) fn dimensions(
     rank: usize,
 ) -> Result<SmallVec<[usize; 4]>, Diagnostic> {
     let mut found = SmallVec::new();
+    let mut named = vec![false; rank];
     for &dimension in listed {
         let Some(axis) = usize::try_from(dimension).ok().filter(|&axis| axis < rank) else {
             let message = format!("`{name}` names dimension {dimension} of a tensor of rank {rank}");
             return Err(wrong_attribute(module, op, name, message));
         };
-        if found.contains(&axis) {
+        if std::mem::replace(&mut named[axis], true) {
             let message = format!("`{name}` names dimension {dimension} twice");
             return Err(wrong_attribute(module, op, name, message));
         }
@@ -159,7 +144,7 @@ pub(crate) fn same_result_element(module: &Module, op: OpId) -> Result<(), Diagn
     let message = format!(
         "`{}` keeps the element type, but {} has elements `{}` and the result `{}`",
         module.def(op).name,
-        quoted(module, module.operand(op, 0)),
+        module.quoted_value(module.operand(op, 0)),
         operand.element,
         result.element
     );

@@ -121,7 +121,10 @@ fn layouts() {
 
 #[test]
 fn reductions_drop_dimensions() {
-    let body = "({ ^body(%a: tensor<f32>, %b: tensor<f32>): %sum = tensor.add %a, %b tensor.yield %sum })";
+    let body = "({ ^body(%a: tensor<f32>, %b: tensor<f32>):
+             %sum = tensor.add %a, %b
+             tensor.yield %sum
+           })";
     assert_eq!(result(&format!("%r = tensor.reduce %n, %s {{dimensions = [1]}} {body}")), "tensor<{n}xf32>");
     assert_eq!(result(&format!("%r = tensor.reduce %x, %s {{dimensions = [0, 1]}} {body}")), "tensor<f32>");
     assert_eq!(

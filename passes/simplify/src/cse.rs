@@ -17,11 +17,10 @@
 use std::hash::{Hash, Hasher};
 
 use hashbrown::HashTable;
-use petgraph::algo::dominators::simple_fast;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use tofu_dialect_func::Func;
 use tofu_ir::{
-    BlockGraph, BlockId, Compared, Digest, EntityId, Module, OpId, RegionId, Trait, ValueId, digest,
+    BlockId, Compared, Digest, DominatorTree, EntityId, Module, OpId, RegionId, Trait, ValueId, digest,
 };
 use tofu_pass::{Changed, Example, Pass, PassContext, PassResult, pass_options};
 
@@ -138,15 +137,10 @@ impl Walk {
     fn enter_region(&mut self, module: &Module, region: RegionId) {
         let Some(entry) = module.entry(region) else { return };
         self.steps.push(Step::Block(entry));
-        if module.blocks(region).len() > 1 {
-            let graph = BlockGraph::of_region(module, region);
-            let tree = simple_fast(&graph, 0);
-            // Blocks that no way leads to have no dominator; they are left alone.
-            for node in 1..module.blocks(region).len() as u32 {
-                if let Some(dominator) = tree.immediate_dominator(node) {
-                    self.dominated.entry(graph.block(dominator)).or_default().push(graph.block(node));
-                }
-            }
+        if let blocks @ [_, _, ..] = module.blocks(region) {
+            // Blocks that no way leads to are not in the tree; they are left alone.
+            let tree = DominatorTree::of_region(module, region);
+            self.dominated.extend(blocks.iter().map(|&block| (block, tree.children(block).to_vec())));
         }
     }
 
@@ -245,9 +239,6 @@ fn hash_of(module: &Module, op: OpId, body: Option<&Body>) -> u64 {
     hasher.finish()
 }
 
-/// One op may stand for very many; its location names so many of their places.
-const MAX_PLACES: usize = 16;
-
 /// Makes each kept op come from all places that it stands for.
 fn join_places(module: &mut Module, mut merged: Vec<(OpId, OpId)>) {
     let unknown = module.interner.unknown_location();
@@ -256,7 +247,7 @@ fn join_places(module: &mut Module, mut merged: Vec<(OpId, OpId)>) {
     for group in merged.chunk_by(|a, b| a.0 == b.0) {
         let kept = group[0].0;
         let mut origins = vec![kept];
-        origins.extend(group.iter().take(MAX_PLACES - 1).map(|pair| pair.1));
+        origins.extend(group.iter().map(|pair| pair.1));
         module.join_places(kept, &origins);
     }
 }
@@ -292,7 +283,8 @@ mod tests {
 
     #[test]
     fn attributes_types_and_effects_make_a_difference() {
-        let text = "func @g(%x: tensor<2x2xf32>) -> tensor<2x2xf32>
+        let text = "
+             func @g(%x: tensor<2x2xf32>) -> tensor<2x2xf32>
              func @f(%x: tensor<2x2xf32>) {
                %a = tensor.transpose %x {permutation = [0, 1]}
                %b = tensor.transpose %x {permutation = [1, 0]}
@@ -307,8 +299,12 @@ mod tests {
 
     #[test]
     fn functions_share_nothing() {
-        let text = "func @f() -> tensor<f32> { %a = tensor.constant dense<1.0> : tensor<f32> return %a }
-             func @g() -> tensor<f32> { %a = tensor.constant dense<1.0> : tensor<f32> return %a }";
+        let function = |name: &str| {
+            format!(
+                "func @{name}() -> tensor<f32> {{\n  %a = tensor.constant dense<1.0> : tensor<f32>\n  return %a\n}}\n"
+            )
+        };
+        let text = &(function("f") + &function("g"));
         assert_eq!(check(text, text, merge_equal_ops), 0);
     }
 
@@ -382,13 +378,18 @@ mod tests {
         let reduce = |result: &str, from: &str, combine: &str| {
             format!(
                 "{result} = tensor.reduce %x, %s {{dimensions = [0]}} ({{ ^b(%p: tensor<f32>, %q: tensor<f32>):
-                   %v = tensor.negate {from}  %w = {combine} %p, %v  tensor.yield %w }})"
+                   %v = tensor.negate {from}
+                   %w = {combine} %p, %v
+                   tensor.yield %w
+                 }})"
             )
         };
         let program = |lines: &[String], results: &str, types: &str| {
             format!(
                 "func @f(%x: tensor<2xf32>, %s: tensor<f32>, %t: tensor<f32>) -> ({types}) {{
-                   {} return {results} }}",
+                 {}
+                 return {results}
+                 }}",
                 lines.join("\n")
             )
         };

@@ -71,7 +71,8 @@ mod tests {
     #[test]
     fn dead_chains_go_and_effects_stay() {
         let erased = check(
-            "func @effect(%x: tensor<2xf32>) -> tensor<2xf32>
+            "
+             func @effect(%x: tensor<2xf32>) -> tensor<2xf32>
              func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
                %a = tensor.tanh %x
                %b = tensor.negate %a
@@ -80,7 +81,8 @@ mod tests {
                %z = call @effect(%y)
                return %x
              }",
-            "func @effect(%x: tensor<2xf32>) -> tensor<2xf32>
+            "
+             func @effect(%x: tensor<2xf32>) -> tensor<2xf32>
              func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
                %y = tensor.abs %x
                %z = call @effect(%y)
@@ -93,20 +95,28 @@ mod tests {
 
     #[test]
     fn regions_are_cleaned_and_go_with_their_op() {
-        let body = "tensor.reduce %x, %s {dimensions = [0]} ({ ^body(%p: tensor<f32>, %q: tensor<f32>): \
-                    %sum = tensor.add %p, %q";
+        let body = "tensor.reduce %x, %s {dimensions = [0]} ({ ^body(%p: tensor<f32>, %q: tensor<f32>):
+                     %sum = tensor.add %p, %q";
         let erased = check(
             &format!(
                 "func @f(%x: tensor<2xf32>, %s: tensor<f32>) -> tensor<f32> {{
                    %t = tensor.tanh %x
-                   %r = {body} %dead = tensor.negate %sum tensor.yield %sum }})
-                   %dead = {body} %u = tensor.slice %t {{limit = [1], start = [0], stride = [1]}} tensor.yield %sum }})
+                   %r = {body}
+                     %dead = tensor.negate %sum
+                     tensor.yield %sum
+                   }})
+                   %dead = {body}
+                     %u = tensor.slice %t {{limit = [1], start = [0], stride = [1]}}
+                     tensor.yield %sum
+                   }})
                    return %r
                  }}"
             ),
             &format!(
                 "func @f(%x: tensor<2xf32>, %s: tensor<f32>) -> tensor<f32> {{
-                   %r = {body} tensor.yield %sum }})
+                   %r = {body}
+                     tensor.yield %sum
+                   }})
                    return %r
                  }}"
             ),

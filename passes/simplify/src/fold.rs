@@ -155,7 +155,7 @@ fn order_operands(module: &mut Module, op: OpId) -> bool {
         _ => compare_definitions(module, left, right) == Ordering::Greater,
     };
     if wrong {
-        module.set_operands(op, &[right, left]);
+        module.swap_operands(op, 0, 1);
     }
     wrong
 }

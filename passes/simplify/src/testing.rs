@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use tofu_diagnostics::{Format, Renderer, Severity, SourceMap};
-use tofu_ir::{Dialect, Module, OpDef, OpId, Registry, Trait, op, verify};
+use tofu_ir::{Dialect, Module, OpDef, OpId, Registry, SuccessorCount, Trait, op, verify};
 use tofu_syntax::{PrintOptions, parse, print};
 
 /// `test.branch [^a, ^b]`: continues at one of several blocks.
-static BRANCH: OpDef = op("test.branch").traits(&[Trait::Terminator]);
+static BRANCH: OpDef = op("test.branch").successors(SuccessorCount::Any).traits(&[Trait::Terminator]);
 static DIALECT: Dialect = Dialect {
     name: "test",
     summary: "For tests.",

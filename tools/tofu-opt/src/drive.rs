@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use tofu_diagnostics::{Code, Diagnostic, FileId, Severity, SourceMap, Span, codes};
-use tofu_ir::{Compared, Module, Registry, digest_module, verify};
+use tofu_ir::{Compared, Module, Registry, digest, verify};
 use tofu_pass::{
     Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Resources,
     Session, Statistics, Timing, VerifyEach,
@@ -322,7 +322,8 @@ impl Driver<'_> {
                 found.extend(again.diagnostics);
                 return found;
             }
-            if digest_module(module, compared) != digest_module(&again.module, compared) {
+            if digest(module, module.root(), compared) != digest(&again.module, again.module.root(), compared)
+            {
                 let difference = first_difference(&text, &print(&again.module, &options));
                 return vec![wrong(&codes::ROUNDTRIP, "reads back as another program").note(difference)];
             }

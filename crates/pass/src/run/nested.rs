@@ -191,7 +191,7 @@ fn copy_surroundings(source: &Module, op: OpId, alone: &mut Module) {
     while let Some(user) = pending.pop() {
         let mut mentioned = Vec::new();
         for inner in source.walk(user) {
-            source.visit_symbols(source.attr_dict(inner), &mut |path| mentioned.push((inner, path.clone())));
+            source.visit_symbols_of_op(inner, &mut |path| mentioned.push((inner, path.clone())));
         }
         for (inner, path) in mentioned {
             let steps = (1..=path.len()).map(|length| source.resolve_symbol(inner, &path[..length]));

@@ -1,12 +1,13 @@
 //! Attributes and locations.
 
+use pest::Parser as _;
 use pest::iterators::Pair;
 use tofu_diagnostics::{Diagnostic, codes, suggest};
 use tofu_ir::{
     Attr, AttrData, DialectAttr, ElementType, Location, LocationData, Name, SymbolRef, Type, TypeData,
 };
 
-use super::{Parser, Rule, literals, statement::Entry, types::MAX_DEPTH};
+use super::{Grammar, Parser, Rule, literals, statement::Entry, types::MAX_DEPTH, types::OUTERMOST_DEPTH};
 
 impl<'s> Parser<'s> {
     /// The entries of a dictionary; none if one of them was reported as wrong.
@@ -14,23 +15,37 @@ impl<'s> Parser<'s> {
         self.nested_entries(base, pair, 0)
     }
 
-    /// A dictionary.
+    /// The dictionary of a parameter or a result.
     pub(super) fn dict(&mut self, base: usize, pair: Pair<'s, Rule>) -> Option<Attr> {
-        self.nested_dict(base, pair, 0)
+        // It counts as deep as it is in the generic form, where it stands in a list in an attribute.
+        self.nested_dict(base, pair, 3)
     }
 
     fn nested_dict(&mut self, base: usize, pair: Pair<'s, Rule>, depth: usize) -> Option<Attr> {
-        let entries = self.nested_entries(base, pair, depth)?;
-        let mut kept: Vec<(Name, Attr)> = Vec::with_capacity(entries.len());
-        for Entry { name, attr, span } in entries {
-            if kept.iter().any(|&(other, _)| other == name) {
-                let message = format!("the attribute `{}` is given twice", self.module.text(name));
-                self.error(&codes::DUPLICATE_ATTRIBUTE, span, message);
-                return None;
+        let mut entries = self.nested_entries(base, pair, depth)?;
+        self.sort_entries(&mut entries);
+        Some(self.interned_dict(&entries))
+    }
+
+    /// Brings entries into their order, and reports and removes those whose name was given before.
+    pub(super) fn sort_entries(&mut self, entries: &mut Vec<Entry>) {
+        entries.sort_by(|a, b| self.module.text(a.name).cmp(self.module.text(b.name)));
+        entries.dedup_by(|later, first| {
+            let is_repeated = later.name == first.name;
+            if is_repeated {
+                let message = format!("the attribute `{}` is given twice", self.module.text(later.name));
+                self.report(
+                    Diagnostic::error(&codes::DUPLICATE_ATTRIBUTE, later.span, message)
+                        .secondary(first.span, "it is given here first"),
+                );
             }
-            kept.push((name, attr));
-        }
-        Some(self.module.interner.dict(&kept))
+            is_repeated
+        });
+    }
+
+    pub(super) fn interned_dict(&mut self, entries: &[Entry]) -> Attr {
+        let entries: Vec<(Name, Attr)> = entries.iter().map(|entry| (entry.name, entry.attr)).collect();
+        self.module.interner.dict(&entries)
     }
 
     fn nested_entries(&mut self, base: usize, pair: Pair<'s, Rule>, depth: usize) -> Option<Vec<Entry>> {
@@ -74,7 +89,11 @@ impl<'s> Parser<'s> {
 
     fn side(&mut self, base: usize, pair: Pair<'s, Rule>, depth: usize) -> Option<Attr> {
         let data = match pair.as_rule() {
-            Rule::attribute => return self.attribute(base, pair, depth + 1),
+            Rule::parenthesized => {
+                let inner = pair.into_inner().next()?;
+                return self.spelled_attribute(inner.as_str(), base + inner.as_span().start(), depth + 1);
+            }
+            Rule::integers => AttrData::Ints(self.integers(base, &pair)?),
             Rule::dict => return self.nested_dict(base, pair, depth + 1),
             Rule::symbol_path => return Some(self.symbol_attr(&pair)),
             Rule::typed_number => return self.number(base, pair),
@@ -95,21 +114,60 @@ impl<'s> Parser<'s> {
                 let mut parts = pair.into_inner();
                 let name = parts.next()?.as_str();
                 let Some(def) = self.module.registry().parametric_attr(name) else {
-                    let help = suggest::did_you_mean(name, self.module.registry().attr_names());
-                    let message = format!("there is no attribute `#{name}`");
+                    let name = format!("#{name}");
+                    let known: Vec<String> =
+                        self.module.registry().attr_names().map(|known| format!("#{known}")).collect();
+                    let help = suggest::did_you_mean(&name, known.iter().map(String::as_str));
+                    let message = format!("there is no attribute `{name}`");
                     self.report(Diagnostic::error(&codes::UNKNOWN_ATTRIBUTE, span, message).maybe_help(help));
                     return None;
                 };
                 let raw = parts.next().map_or(("", 0), |raw| (raw.as_str(), base + raw.as_span().start()));
-                let params = self.parameters_of(def, raw.0, raw.1, span)?;
+                let params = self.parameters_of(def, raw.0, raw.1, span, depth)?;
                 AttrData::Dialect(DialectAttr { def, params })
             }
             _ => match Self::keyword_attr(pair.as_str()) {
                 Some(keyword) => keyword,
-                None => AttrData::Type(self.ty(base, &pair)?),
+                None => AttrData::Type(self.ty(base, &pair, depth.saturating_sub(1))?),
             },
         };
         Some(self.module.interner.attr(data))
+    }
+
+    /// The attribute spelled `text`, which stands at `at`.
+    fn spelled_attribute(&mut self, text: &'s str, at: usize, depth: usize) -> Option<Attr> {
+        match Grammar::parse(Rule::attribute_alone, text) {
+            Ok(mut pairs) => self.attribute(at, pairs.next()?.into_inner().next()?, depth),
+            Err(error) => {
+                let (diagnostic, _) = self.grammar_error(at, &error);
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn integers(&mut self, base: usize, pair: &Pair<'s, Rule>) -> Option<Box<[i64]>> {
+        let text = pair.as_str();
+        let items = &text[1..text.len() - 1];
+        if items.trim().is_empty() {
+            return Some(Box::default());
+        }
+        let mut integers = Vec::new();
+        let mut at = base + pair.as_span().start() + 1;
+        for item in items.split(',') {
+            let integer = item.trim();
+            match literals::number(integer, ElementType::I64) {
+                Ok(AttrData::Int(value, _)) => integers.extend(i64::try_from(value)),
+                Ok(_) => {}
+                Err(message) => {
+                    let start = at + item.len() - item.trim_start().len();
+                    self.error(&codes::BAD_LITERAL, self.span(start, start + integer.len()), message);
+                    return None;
+                }
+            }
+            at += item.len() + 1;
+        }
+        Some(integers.into())
     }
 
     /// A `symbol` or a `symbol_path`.
@@ -134,7 +192,7 @@ impl<'s> Parser<'s> {
             None if literals::looks_like_float(text) => ElementType::F64,
             None => ElementType::I64,
             Some(ty) => {
-                let ty = self.ty(base, &ty)?;
+                let ty = self.ty(base, &ty, OUTERMOST_DEPTH)?;
                 match self.module.type_data(ty) {
                     TypeData::Element(element) => *element,
                     _ => {
@@ -157,12 +215,15 @@ impl<'s> Parser<'s> {
     fn typed_dense(&mut self, base: usize, pair: Pair<'s, Rule>) -> Option<Attr> {
         let mut parts = pair.into_inner();
         let body = parts.next()?.into_inner().next()?;
-        let ty = self.ty(base, &parts.next()?)?;
+        let ty = self.ty(base, &parts.next()?, OUTERMOST_DEPTH)?;
         self.dense(body.as_str(), base + body.as_span().start(), ty)
     }
 
     /// The constant whose text between the angle brackets is `body`, at `at`.
     pub(super) fn dense(&mut self, body: &'s str, at: usize, ty: Type) -> Option<Attr> {
+        if ty == self.error_type {
+            return None;
+        }
         let TypeData::Tensor(tensor) = self.module.type_data(ty) else {
             let message = format!("a constant cannot be a `{}`", self.module.type_text(ty));
             self.error(&codes::BAD_LITERAL, self.span(at, at + body.len()), message);
@@ -187,7 +248,8 @@ impl<'s> Parser<'s> {
 
     fn location_body(&mut self, pair: Pair<'s, Rule>, depth: usize) -> Option<Location> {
         if depth > MAX_DEPTH {
-            self.error(&codes::NESTING_TOO_DEEP, self.span(self.at, self.at), "locations nest too deep");
+            let span = self.span(self.at, self.at);
+            self.error(&codes::NESTING_TOO_DEEP, span, format!("locations nest more than {MAX_DEPTH} deep"));
             return None;
         }
         let form = pair.into_inner().next()?;

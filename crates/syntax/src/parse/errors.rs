@@ -6,7 +6,7 @@ use tofu_diagnostics::{Diagnostic, codes};
 use super::{Parser, Rule};
 
 impl Parser<'_> {
-    /// The diagnostic for a statement that starts at `start` and that the grammar refused, and how far it was read.
+    /// The diagnostic for a text that starts at `start` and that the grammar refused, and how far it was read.
     pub(super) fn grammar_error(&self, start: usize, error: &Error<Rule>) -> (Diagnostic, usize) {
         let at = start
             + match error.location {
@@ -17,24 +17,24 @@ impl Parser<'_> {
             ErrorVariant::ParsingError { positives, .. } => positives,
             ErrorVariant::CustomError { .. } => {
                 let message = "brackets nest too deep";
-                let place = self.span(start, start);
+                let place = self.span(start, self.token_at(start).1);
                 return (Diagnostic::error(&codes::NESTING_TOO_DEEP, place, message), start);
             }
         };
         let (found, end) = self.token_at(at);
-        let expected = list(positives);
         let place = self.span(at, end);
-        let code = if at >= self.text.len() || self.opens_unclosed_string(at) {
-            &codes::UNTERMINATED
+        let rest = &self.text[at..];
+        let diagnostic = if opens_unclosed_string(rest) {
+            Diagnostic::error(&codes::UNTERMINATED, place, "the string is not closed on its line")
+                .help("add `\"`")
+        } else if rest.starts_with('<') && self.text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()) {
+            Diagnostic::error(&codes::UNTERMINATED, place, "`<` is not closed").help("add `>`")
         } else {
-            &codes::SYNTAX
+            let code = if rest.is_empty() { &codes::UNTERMINATED } else { &codes::SYNTAX };
+            let message = format!("expected {}, found {found}", list(positives));
+            Diagnostic::error(code, place, message).maybe_help(help(rest))
         };
-        let message = if self.opens_unclosed_string(at) {
-            "the string is not closed on its line".to_owned()
-        } else {
-            format!("expected {expected}, found {found}")
-        };
-        (Diagnostic::error(code, place, message), at)
+        (diagnostic, at)
     }
 
     /// The token at `at` as a message names it, and where it ends.
@@ -50,30 +50,51 @@ impl Parser<'_> {
             c if is_inner(c) => rest.find(|c: char| !is_inner(c)).unwrap_or(rest.len()),
             c => c.len_utf8(),
         };
-        let token: String = rest[..length].chars().take(40).collect();
-        (format!("`{}`", token.escape_debug()), at + length)
-    }
-
-    fn opens_unclosed_string(&self, at: usize) -> bool {
-        let Some(rest) = self.text[at..].strip_prefix('"') else { return false };
-        let line = rest.split('\n').next().unwrap_or("");
-        let mut escaped = false;
-        !line.chars().any(|c| {
-            let closes = c == '"' && !escaped;
-            escaped = c == '\\' && !escaped;
-            closes
-        })
+        let token = &rest[..length];
+        let shown: String = token.chars().take(MAX_SHOWN).collect();
+        let more = if shown.len() < token.len() { "…" } else { "" };
+        let quotes_are_fine = |c: char| -> String {
+            if matches!(c, '"' | '\'' | '\\') { c.to_string() } else { c.escape_debug().collect() }
+        };
+        (format!("`{}{more}`", shown.chars().map(quotes_are_fine).collect::<String>()), at + length)
     }
 }
 
-/// Rules as a list in prose. Parts of what is also listed, and what only stands for the end, are left out.
+/// A longer token is cut in a message.
+const MAX_SHOWN: usize = 40;
+
+fn opens_unclosed_string(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('"') else { return false };
+    let line = rest.split('\n').next().unwrap_or("");
+    let mut escaped = false;
+    !line.chars().any(|c| {
+        let closes = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        closes
+    })
+}
+
+/// What to do about a token that stands nowhere in the language.
+fn help(text: &str) -> Option<String> {
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
+    let names = || "a name is made of letters from a to z, digits, `_`, `.`, `-` and `$`".to_owned();
+    match text.strip_prefix(['%', '^']) {
+        Some(rest) => (!rest.starts_with(is_inner)).then(names),
+        None => text.starts_with(['/', ';']).then(|| "a comment begins with `//`".to_owned()),
+    }
+}
+
+/// Rules as a list in prose.
 fn list(rules: &[Rule]) -> String {
-    let mut names: Vec<&str> = rules.iter().filter_map(|&rule| rule_name(rule)).collect();
+    let mut names: Vec<&str> = rules.iter().flat_map(|&rule| rule_names(rule)).copied().collect();
     names.sort_unstable();
     names.dedup();
     // Where anything may follow, a list of all of it helps nobody.
-    if names.len() > 3 && names.contains(&NEXT_OP) {
-        return "the rest of this op, or the next one".to_owned();
+    if names.len() > 2 && names.contains(&LINE_END) {
+        return "the rest of this op or the end of the line".to_owned();
+    }
+    if names.len() > 3 && names.contains(&ATTRIBUTE) {
+        names = vec![ATTRIBUTE];
     }
     match names.as_slice() {
         [] => "something else".to_owned(),
@@ -82,33 +103,60 @@ fn list(rules: &[Rule]) -> String {
     }
 }
 
-const NEXT_OP: &str = "the next op";
+const LINE_END: &str = "the end of the line";
+const ATTRIBUTE: &str = "an attribute";
 
-fn rule_name(rule: Rule) -> Option<&'static str> {
-    Some(match rule {
-        Rule::value | Rule::bare_operands | Rule::operands => "a value (`%name`)",
-        Rule::block => "a block (`^name`)",
-        Rule::string | Rule::quoted => "a string",
-        Rule::symbol | Rule::symbol_path => "a symbol (`@name`)",
-        Rule::op_name => "an op",
-        Rule::word | Rule::key | Rule::entry => "a name",
-        Rule::number | Rule::typed_number | Rule::integer => "a number",
-        Rule::ty | Rule::type_parts | Rule::type_list | Rule::plain_type => "a type",
-        Rule::types | Rule::tail => "`:` and the result types",
-        Rule::dim => "an extent (`4`, `?` or `{name}`)",
-        Rule::element => "an element type",
-        Rule::dict | Rule::attributes => "attributes (`{…}`)",
-        Rule::attribute | Rule::array | Rule::dialect_attribute | Rule::typed_dense => "an attribute",
-        Rule::dense | Rule::dense_body | Rule::dense_text => "a constant (`dense<…>`)",
-        Rule::parameters => "parameters (`(%x: type)`)",
-        Rule::parameter => "a parameter (`%x: type`)",
-        Rule::function_results | Rule::function_result => "result types",
-        Rule::results => "results (`%name =`)",
-        Rule::successors | Rule::successor => "successors (`[^block]`)",
-        Rule::body => "`{`",
-        Rule::after | Rule::EOI => NEXT_OP,
-        Rule::location | Rule::location_body | Rule::named => "a location (`loc(…)`)",
-        Rule::unknown | Rule::callsite | Rule::fused => "a location (`loc(…)`)",
-        _ => return None,
-    })
+/// What a rule stands for in a message. Those that only hold others stand for nothing.
+fn rule_names(rule: Rule) -> &'static [&'static str] {
+    match rule {
+        Rule::value | Rule::bare_operands => &["a value (`%name`)"],
+        Rule::operands => &["operands in parentheses (`(%x)`)"],
+        Rule::block => &["a block (`^name`)"],
+        Rule::string => &["a string"],
+        Rule::symbol | Rule::symbol_path => &["a symbol (`@name`)"],
+        Rule::op_name
+        | Rule::quoted
+        | Rule::uniform_statement
+        | Rule::uniform_head
+        | Rule::generic_statement
+        | Rule::generic_head
+        | Rule::symbol_statement
+        | Rule::symbol_head
+        | Rule::value_statement
+        | Rule::value_head => &["an op"],
+        Rule::word | Rule::key | Rule::entry => &["a name"],
+        Rule::number | Rule::typed_number | Rule::integer => &["a number"],
+        Rule::ty | Rule::type_parts | Rule::type_list | Rule::plain_type | Rule::no_result_type => {
+            &["a type"]
+        }
+        Rule::types | Rule::tail => &["`:` and the result types"],
+        Rule::dim => &["an extent (`4`, `?` or `{name}`)"],
+        Rule::element => &["an element type"],
+        Rule::dict | Rule::attributes => &["attributes (`{…}`)"],
+        Rule::attribute | Rule::array | Rule::dialect_attribute | Rule::typed_dense | Rule::parenthesized => {
+            &[ATTRIBUTE]
+        }
+        Rule::dense | Rule::dense_body => &["a constant (`dense<…>`)"],
+        Rule::parameters => &["parameters (`(%x: type)`)"],
+        Rule::parameter => &["a parameter (`%x: type`)"],
+        Rule::function_results | Rule::function_result => &["result types"],
+        Rule::results => &["results (`%name =`)"],
+        Rule::successors | Rule::successor => &["successors (`[^block]`)"],
+        Rule::body => &["`{`"],
+        Rule::after | Rule::EOI => &[LINE_END],
+        Rule::location | Rule::location_body | Rule::named | Rule::unknown | Rule::callsite | Rule::fused => {
+            &["a location"]
+        }
+        Rule::no_angle => &["`>`"],
+        Rule::no_at => &["`at`"],
+        Rule::no_brace => &["`,`", "`}`"],
+        Rule::no_bracket => &["`,`", "`]`"],
+        Rule::no_close => &["`)`"],
+        Rule::no_colon => &["`:`"],
+        Rule::no_equals => &["`,`", "`=`"],
+        Rule::no_open_angle => &["`<`"],
+        Rule::no_paren => &["`,`", "`)`"],
+        Rule::no_x => &["`x`"],
+        _ => &[],
+    }
 }

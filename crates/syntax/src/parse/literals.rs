@@ -4,6 +4,8 @@ use smallvec::SmallVec;
 use tofu_diagnostics::{Code, codes};
 use tofu_ir::{AttrData, DenseData, ElementKind, ElementType, TensorType, encode_float};
 
+use super::types::MAX_DEPTH;
+
 /// What is wrong in a constant, and where in its text.
 pub(super) struct Problem {
     pub(super) code: &'static Code,
@@ -195,19 +197,10 @@ fn hex_digit(digit: u8) -> Option<u8> {
 
 /// Narrow elements take a whole byte; bits beyond theirs must repeat the sign, or be zero.
 fn check_storage(bytes: &[u8], element: ElementType) -> Result<(), String> {
-    let bits = element.bits();
-    if bits >= 8 {
-        return Ok(());
+    match bytes.iter().find(|&&byte| !element.holds_byte(byte)) {
+        None => Ok(()),
+        Some(byte) => Err(format!("the byte 0x{byte:02X} is no {element}")),
     }
-    let byte = bytes[0];
-    let fits = match element.kind() {
-        ElementKind::Signed => {
-            let unused = 8 - bits;
-            ((byte << unused) as i8 >> unused) as u8 == byte
-        }
-        _ => byte >> bits == 0,
-    };
-    if fits { Ok(()) } else { Err(format!("the byte 0x{byte:02X} is no {element}")) }
 }
 
 /// Reads nested lists of elements, counting them against the extents.
@@ -225,18 +218,26 @@ impl DenseReader<'_> {
     }
 
     fn skip_blank(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        while matches!(self.peek(), Some(b' ' | b'\t'..=b'\r')) {
             self.at += 1;
         }
     }
 
     fn problem(&self, code: &'static Code, message: String) -> Problem {
-        Problem { code, at: self.at, length: 1, message }
+        Problem { code, at: self.at, length: self.next_length(), message }
     }
 
-    /// A list at nesting `level`. The depth is bounded by the rank of the type.
+    fn next_length(&self) -> usize {
+        self.text[self.at..].chars().next().map_or(0, char::len_utf8)
+    }
+
+    /// A list at nesting `level`.
     fn list(&mut self, level: usize) -> Result<(), Problem> {
         let start = self.at;
+        if level == MAX_DEPTH {
+            let message = format!("lists nest more than {MAX_DEPTH} deep");
+            return Err(self.problem(&codes::NESTING_TOO_DEEP, message));
+        }
         let Some(&extent) = self.dims.get(level) else {
             let message = format!("lists nest deeper than the {} dimensions of the type", self.dims.len());
             return Err(self.problem(&codes::BAD_CONSTANT_SHAPE, message));
@@ -303,7 +304,7 @@ impl DenseReader<'_> {
         let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.');
         let length = rest.find(|c: char| !is_inner(c)).unwrap_or(rest.len());
         let token = &rest[..length];
-        let length_of_mark = length.max(1);
+        let length_of_mark = length.max(self.next_length());
         let wrong =
             |message| Problem { code: &codes::BAD_LITERAL, at: self.at, length: length_of_mark, message };
         if !token.starts_with(|c: char| c.is_ascii_digit() || c == '-') && !matches!(token, "true" | "false")

@@ -7,16 +7,17 @@ use tofu_ir::{Attr, Module, ParameterReader, ParametricDef, Type};
 use super::{Grammar, Parser, Rule};
 
 impl<'s> Parser<'s> {
-    /// Has `def` read `text`, which stands at `at`.
+    /// Has `def` read `text`, which stands at `at`, in what is nested `depth` deep.
     pub(super) fn parameters_of(
         &mut self,
         def: &'static ParametricDef,
         text: &'s str,
         at: usize,
         whole: Span,
+        depth: usize,
     ) -> Option<Attr> {
         let before = self.found.len();
-        let mut reader = Reader { parser: self, text, base: at, at: 0, whole };
+        let mut reader = Reader { parser: self, text, base: at, at: 0, whole, depth: depth + 1 };
         let params = match (def.parse)(&mut reader) {
             Ok(_) if !reader.at_end() => Err(reader.unexpected("the closing `>`")),
             result => result,
@@ -46,14 +47,15 @@ struct Reader<'p, 's> {
     base: usize,
     at: usize,
     whole: Span,
+    /// How deep what is read is nested.
+    depth: usize,
 }
 
 impl<'s> Reader<'_, 's> {
     fn skip_blank(&mut self) {
         loop {
             let rest = &self.text[self.at..];
-            let blank = rest.len() - rest.trim_start().len();
-            self.at += blank;
+            self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']).len();
             if !self.text[self.at..].starts_with("//") {
                 return;
             }
@@ -66,7 +68,8 @@ impl<'s> Reader<'_, 's> {
             return self.whole;
         }
         let at = self.base + self.at;
-        self.parser.span(at, at + usize::from(self.at < self.text.len()))
+        let length = self.text[self.at..].chars().next().map_or(0, char::len_utf8);
+        self.parser.span(at, at + length)
     }
 
     fn unexpected(&mut self, expected: &str) -> Diagnostic {
@@ -144,12 +147,12 @@ impl ParameterReader for Reader<'_, '_> {
 
     fn ty(&mut self) -> Result<Type, Diagnostic> {
         let (pair, at) = self.piece(Rule::ty, "a type")?;
-        self.parser.spelled_type(pair.as_str(), at, 0).ok_or_else(|| self.reported())
+        self.parser.spelled_type(pair.as_str(), at, self.depth).ok_or_else(|| self.reported())
     }
 
     fn attribute(&mut self) -> Result<Attr, Diagnostic> {
         let (pair, at) = self.piece(Rule::attribute, "an attribute")?;
-        self.parser.attribute(at, pair, 0).ok_or_else(|| self.reported())
+        self.parser.attribute(at, pair, self.depth).ok_or_else(|| self.reported())
     }
 
     fn error(&mut self, message: String) -> Diagnostic {

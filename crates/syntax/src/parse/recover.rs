@@ -13,7 +13,7 @@ impl<'s> Parser<'s> {
         let bytes = self.text.as_bytes();
         loop {
             match bytes.get(self.at) {
-                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                Some(b' ' | b'\t'..=b'\r') => self.at += 1,
                 Some(b'/') if bytes.get(self.at + 1) == Some(&b'/') => {
                     let rest = &bytes[self.at..];
                     self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -77,11 +77,20 @@ impl<'s> Parser<'s> {
     fn assume_definitions(&mut self, start: usize, end: usize) {
         let text: &'s str = self.text;
         let mut at = start;
+        // The damaged statement may lack its `=`.
+        let (names, rest) = leading_names(&text[start..end]);
+        let span = self.span(start, end - rest.len());
+        names.into_iter().for_each(|name| self.define_unreadable(name, span));
         for line in text[start..end].split_inclusive('\n') {
-            let indent = indentation(line);
-            for name in assigned_names(&line[indent..]).unwrap_or_default() {
-                let span = self.span(at + indent, at + line.trim_end().len().max(indent));
-                self.define_unreadable(name, span);
+            let mut rest = line;
+            while let Some(found) = memchr::memchr(b'%', rest.as_bytes()) {
+                let (names, after) = leading_names(&rest[found..]);
+                if after.starts_with('=') {
+                    let list = at + line.len() - rest.len() + found;
+                    let span = self.span(list, at + line.len() - after.len());
+                    names.into_iter().for_each(|name| self.define_unreadable(name, span));
+                }
+                rest = after;
             }
             let symbols = line.match_indices('@').map(|(found, _)| leading_word(&line[found + 1..]));
             for symbol in symbols {
@@ -92,12 +101,11 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Whether the statement at the current place shows that an open region lacks its closing brace: it is an item,
-    /// and stands no deeper than the op whose region is open.
-    pub(super) fn item_in_region(&self, opener: usize) -> bool {
+    /// Whether an item such as a function starts at the current place and stands no deeper than the op at `op`.
+    pub(super) fn starts_item(&self, op: usize) -> bool {
         let word = leading_word(&self.text[self.at..]);
         let is_item = self.module.registry().op(word).is_some_and(|def| def.has(Trait::TopLevel));
-        is_item && self.indent_of(self.at) <= self.indent_of(opener)
+        is_item && self.indent_of(self.at) <= self.indent_of(op)
     }
 }
 
@@ -140,17 +148,24 @@ pub(super) fn leading_word(text: &str) -> &str {
 }
 
 /// The names before the `=` of `%a, %b = …`.
-fn assigned_names(text: &str) -> Option<Vec<&str>> {
+pub(super) fn assigned_names(text: &str) -> Option<Vec<&str>> {
+    let (names, rest) = leading_names(text);
+    (!names.is_empty() && rest.starts_with('=')).then_some(names)
+}
+
+/// The names of the list `%a, %b` at the start of `text`, and what follows it.
+fn leading_names(text: &str) -> (Vec<&str>, &str) {
     let mut rest = text;
     let mut names = Vec::new();
-    loop {
-        rest = rest.strip_prefix('%')?;
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '$' | '.' | '-'))?;
-        names.push(&rest[..end]);
-        rest = rest[end..].trim_start_matches([' ', '\t']);
-        if rest.starts_with('=') {
-            return Some(names);
+    while let Some(after) = rest.strip_prefix('%') {
+        let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
+        let end = after.find(|c| !is_inner(c)).unwrap_or(after.len());
+        names.push(&after[..end]);
+        rest = after[end..].trim_start_matches([' ', '\t']);
+        match rest.strip_prefix(',') {
+            Some(after) => rest = after.trim_start_matches([' ', '\t']),
+            None => break,
         }
-        rest = rest.strip_prefix(',')?.trim_start_matches([' ', '\t']);
     }
+    (names, rest)
 }

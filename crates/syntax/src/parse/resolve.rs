@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
-use tofu_diagnostics::{Diagnostic, codes};
+use tofu_diagnostics::{Diagnostic, codes, plural};
 use tofu_ir::{OpId, TypeData};
 
 use super::Parser;
@@ -30,12 +30,23 @@ impl Parser<'_> {
                 );
             }
         }
-        let mut cyclic: Vec<OpId> = open.into_iter().filter(|&op| !self.damaged_input(op)).collect();
-        cyclic.sort_unstable();
-        // Ops that wait for one another: the first of them is where the text can say more.
-        if let Some(&op) = cyclic.first() {
+        self.report_cycle(open);
+    }
+
+    /// Reports ops that wait for one another.
+    fn report_cycle(&mut self, mut open: FxHashSet<OpId>) {
+        // Those that wait for something that was reported wait in vain, and so does whoever waits for them.
+        let mut damaged: Vec<OpId> = open.iter().copied().filter(|&op| self.damaged_input(op)).collect();
+        while let Some(op) = damaged.pop() {
+            if open.remove(&op) {
+                let users = self.module.results(op).flat_map(|result| self.module.uses(result));
+                damaged.extend(users.map(|(user, _)| user));
+            }
+        }
+        // The first of them is where the text can say more.
+        if let Some(&op) = open.iter().min() {
             let message = "the result types depend on each other and must be written";
-            self.report(self.module.error(op, &codes::CANNOT_INFER_TYPE, message));
+            self.cycle = Some(self.module.error(op, &codes::CANNOT_INFER_TYPE, message));
         }
     }
 
@@ -64,7 +75,8 @@ impl Parser<'_> {
             }
             Ok(types) => {
                 let name = self.module.def(op).written_name();
-                let message = format!("`{name}` gives {} results, but {named} are named", types.len());
+                let given = plural(types.len(), "result");
+                let message = format!("`{name}` gives {given}, not {named}");
                 let span = self.module.value_span(self.module.result(op, 0)).or(self.module.span(op));
                 self.report(Diagnostic::error(&codes::WRONG_RESULT_COUNT, span, message));
                 self.damage.ops.insert(op);

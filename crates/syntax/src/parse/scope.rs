@@ -89,15 +89,32 @@ impl<'s> Parser<'s> {
         if scope.lenient {
             return;
         }
+        let mut known: Vec<String> = Vec::new();
         for name in scope.forward {
             let Some(named) = scope.values.get(name).filter(|named| !named.is_defined) else { continue };
-            let mut known: Vec<&str> = scope.defined.clone();
-            known.sort_unstable();
-            let message = format!("`%{name}` is not defined");
-            self.report(
-                Diagnostic::error(&codes::UNDEFINED_VALUE, named.span, message)
-                    .maybe_help(suggest::did_you_mean(name, known)),
-            );
+            if self.stopped {
+                return;
+            }
+            let outside =
+                |scope: &Scope<'s>| scope.values.get(name).filter(|named| named.is_defined).copied();
+            if let Some(outside) = self.scopes.iter().rev().find_map(outside) {
+                let message =
+                    format!("`%{name}` is defined outside of an op that sees no value from outside");
+                self.report(
+                    Diagnostic::error(&codes::ISOLATION, named.span, message)
+                        .secondary(outside.span, "it is defined here")
+                        .help("hand it over as an argument"),
+                );
+                continue;
+            }
+            if known.is_empty() {
+                known = scope.defined.iter().map(|name| format!("%{name}")).collect();
+                known.sort_unstable();
+            }
+            let name = format!("%{name}");
+            let help = suggest::did_you_mean(&name, known.iter().map(String::as_str));
+            let message = format!("`{name}` is not defined");
+            self.report(Diagnostic::error(&codes::UNDEFINED_VALUE, named.span, message).maybe_help(help));
         }
     }
 

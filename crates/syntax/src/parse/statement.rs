@@ -1,37 +1,42 @@
-//! Items, blocks, regions and the statements in them.
+//! Statements: ops with all that is in them.
 
 use pest::Parser as _;
 use pest::iterators::Pair;
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tofu_diagnostics::{Diagnostic, Span, codes, suggest};
+use tofu_diagnostics::{Diagnostic, Span, codes, plural, suggest};
 use tofu_ir::{
-    ANY_TYPE, ARGUMENT_ATTRIBUTES, Attr, AttrData, BlockId, FUNCTION_TYPE, FunctionType, MAX_REGION_DEPTH,
-    Name, OpDef, OpId, OpState, RESULT_ATTRIBUTES, RegionId, SYMBOL_NAME, Successor, Syntax, Trait, Type,
-    VALUE, any, op,
+    ANY_TYPE, ARGUMENT_ATTRIBUTES, Attr, AttrData, BlockId, FUNCTION_TYPE, FunctionType, Name, OpDef, OpId,
+    OpState, RESULT_ATTRIBUTES, SYMBOL_NAME, Successor, Syntax, Trait, Type, VALUE, any, op,
 };
 
-use super::{Grammar, Parser, Rule, recover::leading_word};
-use crate::print::is_block_number;
+use super::recover::{assigned_names, leading_word};
+use super::region::{Frame, Labels};
+use super::types::OUTERMOST_DEPTH;
+use super::{Grammar, Parser, Rule};
 
 /// What stands for an op whose name means nothing, so that what is in it can be read. It never leaves the parser.
-static UNKNOWN: OpDef = op("builtin.unknown").operands(&[any("operands").class(ANY_TYPE).variadic()]);
+pub(super) static UNKNOWN: OpDef = op("builtin.unknown")
+    .operands(&[any("operands").class(ANY_TYPE).variadic()])
+    .traits(&[Trait::NoTerminator]);
 
 /// The parts of a statement's head.
 #[derive(Default)]
-struct Head<'s> {
+pub(super) struct Head<'s> {
     name: &'s str,
     name_span: Span,
     results: SmallVec<[(&'s str, Span); 2]>,
     operands: SmallVec<[(&'s str, Span); 4]>,
-    successors: Vec<(&'s str, Span, usize)>,
-    entries: Vec<Entry>,
+    pub(super) successors: Vec<(&'s str, Span, usize)>,
+    pub(super) entries: Vec<Entry>,
     parameters: Vec<ParameterHead<'s>>,
-    types: Option<SmallVec<[Type; 2]>>,
+    pub(super) types: Option<SmallVec<[Type; 2]>>,
     types_span: Span,
-    location: Option<tofu_ir::Location>,
+    pub(super) location: Option<tofu_ir::Location>,
+    /// Where the part ends that is the op's own, its name and operands, in bytes of the text; zero if what follows is
+    /// not worth keeping.
+    pub(super) beginning_end: usize,
     /// Something in it was reported.
-    is_damaged: bool,
+    pub(super) is_damaged: bool,
 }
 
 /// One attribute of an op, and where it is written.
@@ -41,22 +46,10 @@ pub(super) struct Entry {
     pub(super) span: Span,
 }
 
-struct ParameterHead<'s> {
-    name: &'s str,
-    span: Span,
-    ty: Type,
-}
-
-/// The blocks of a region by name; a use may come before the block.
-#[derive(Default)]
-struct Labels<'s> {
-    blocks: FxHashMap<&'s str, Label>,
-}
-
-struct Label {
-    block: BlockId,
-    span: Span,
-    is_defined: bool,
+pub(super) struct ParameterHead<'s> {
+    pub(super) name: &'s str,
+    pub(super) span: Span,
+    pub(super) ty: Type,
 }
 
 impl<'s> Parser<'s> {
@@ -86,9 +79,12 @@ impl<'s> Parser<'s> {
     }
 
     /// One op with all that is in it.
-    fn statement(&mut self, block: BlockId, labels: &mut Labels<'s>) {
+    pub(super) fn statement(&mut self, block: BlockId, labels: &mut Labels<'s>) {
         let start = self.at;
         let (rule, def) = self.expected_head();
+        if let Some(head) = self.known_head(rule) {
+            return self.plain_op(block, start, head, labels);
+        }
         let text: &'s str = self.text;
         let statement = match Grammar::parse(rule, &text[start..]) {
             Ok(statement) => statement,
@@ -102,35 +98,77 @@ impl<'s> Parser<'s> {
                 _ => self.head(start, part, &mut head),
             }
         }
+        if !matches!(rule, Rule::uniform_statement | Rule::value_statement) {
+            head.beginning_end = 0;
+        }
+        let next = &self.text[self.at..];
+        let opens_body = def.is_some_and(has_body) && next.trim_start_matches([' ', '\t']).starts_with('{');
+        if !opens_body && let Some(diagnostic) = self.next_on_line() {
+            self.report(diagnostic);
+            return self.skip_damaged(block, start, self.at, def);
+        }
         match rule {
             Rule::body_statement | Rule::function_statement => self.symbol_op(block, start, head, def),
             _ => self.plain_op(block, start, head, labels),
         }
     }
 
+    /// Says so if more follows on the line of an op that ends at the current place: a missing comma, say, would make two
+    /// ops of one.
+    fn next_on_line(&self) -> Option<Diagnostic> {
+        let rest = &self.text[self.at..];
+        let next = rest.trim_start_matches([' ', '\t']);
+        if next.is_empty() || next.starts_with(['\n', '\r', '/', '}', '(', '^']) {
+            return None;
+        }
+        let is_op = self.module.registry().op(leading_word(next)).is_some();
+        if is_op || assigned_names(next).is_some() {
+            return None;
+        }
+        let at = self.at + rest.len() - next.len();
+        let (token, end) = self.token_at(at);
+        let line = next.lines().next().unwrap_or("").trim_end();
+        // The operands go on into the results of the next op.
+        if next.starts_with('%') && line.ends_with(',') {
+            let comma = at + line.len() - 1;
+            let message = "expected a value (`%name`) after `,`, found the end of the line";
+            return Some(Diagnostic::error(&codes::SYNTAX, self.span(comma, comma + 1), message));
+        }
+        let message = format!("expected the rest of this op or the end of the line, found {token}");
+        Some(Diagnostic::error(&codes::SYNTAX, self.span(at, end), message))
+    }
+
     /// Which rule fits the statement at the current place: it follows from the op's name, which is looked at first.
     fn expected_head(&self) -> (Rule, Option<&'static OpDef>) {
+        let rest = &self.text[self.op_name_at()..];
+        if rest.starts_with('"') {
+            return (Rule::generic_statement, None);
+        }
+        let name = leading_word(rest);
+        let def = self.module.registry().op(name);
+        let rule = match def.map_or(Syntax::Uniform, |def| def.syntax) {
+            Syntax::Uniform => Rule::uniform_statement,
+            Syntax::Symbol(_) => Rule::symbol_statement,
+            // The value may stand among the attributes, too.
+            Syntax::Value if rest[name.len()..].trim_start().starts_with(['{', '(', ':']) => {
+                Rule::uniform_statement
+            }
+            Syntax::Value => Rule::value_statement,
+            Syntax::Body => Rule::body_statement,
+            Syntax::Function => Rule::function_statement,
+        };
+        (rule, def)
+    }
+
+    /// Where the name of the op at the current place should stand: after results.
+    fn op_name_at(&self) -> usize {
         let mut rest = &self.text[self.at..];
         let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
         while let Some(after) = rest.strip_prefix('%') {
             rest = after.trim_start_matches(is_inner).trim_start_matches([' ', '\t']);
             rest = rest.strip_prefix([',', '=']).unwrap_or(rest).trim_start_matches([' ', '\t', '\n', '\r']);
         }
-        if rest.starts_with('"') {
-            return (Rule::generic_statement, None);
-        }
-        let def = self.module.registry().op(leading_word(rest));
-        let rule = match def.map_or(Syntax::Uniform, |def| def.syntax) {
-            Syntax::Uniform => Rule::uniform_statement,
-            Syntax::Symbol(_) => Rule::symbol_statement,
-            Syntax::Value if rest[leading_word(rest).len()..].trim_start().starts_with("dense") => {
-                Rule::value_statement
-            }
-            Syntax::Value => Rule::uniform_statement,
-            Syntax::Body => Rule::body_statement,
-            Syntax::Function => Rule::function_statement,
-        };
-        (rule, def)
+        self.text.len() - rest.len()
     }
 
     fn damaged_statement(
@@ -140,16 +178,30 @@ impl<'s> Parser<'s> {
         def: Option<&'static OpDef>,
         error: &pest::error::Error<Rule>,
     ) {
-        let (diagnostic, failed) = self.grammar_error(start, error);
+        let (mut diagnostic, failed) = self.grammar_error(start, error);
+        let name_at = self.op_name_at();
+        let name = leading_word(&self.text[name_at..]);
+        if def.is_none() && name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            // That the rest of the line does not fit may well be a consequence.
+            diagnostic = self.unknown_op(name, self.span(name_at, name_at + name.len()));
+        } else if def.is_some_and(has_body) && name_at > start {
+            let message = format!("`{name}` has no results");
+            diagnostic = Diagnostic::error(&codes::SYNTAX, self.span(start, name_at), message);
+        }
         self.report(diagnostic);
+        self.skip_damaged(block, start, failed.max(name_at), def);
+    }
+
+    /// Goes on after a statement that could not be read beyond `failed`.
+    fn skip_damaged(&mut self, block: BlockId, start: usize, failed: usize, def: Option<&'static OpDef>) {
         self.damage(block);
-        let has_body = def.is_some_and(|def| matches!(def.syntax, Syntax::Body | Syntax::Function));
         let line_end = self.text[failed..].find('\n').map_or(self.text.len(), |end| failed + end);
         let line = self.text[start..line_end].trim_end();
-        if let (true, Some(def), true) = (has_body, def, line.ends_with('{')) {
-            return self.damaged_body(block, start, start + line.len(), def);
+        if def.is_none_or(has_body) && line.ends_with('{') {
+            self.damaged_body(block, start, start + line.len(), def.unwrap_or(&UNKNOWN));
+        } else {
+            self.recover(start, failed);
         }
-        self.recover(start, failed);
     }
 
     /// Reads the body of a function or module whose head is damaged, for the mistakes in it.
@@ -161,18 +213,23 @@ impl<'s> Parser<'s> {
         let op = self.module.create(OpState::new(def).regions(1));
         self.damage.ops.insert(op);
         self.module.append(block, op);
-        self.module.set_spans(op, self.span(start, start + 1), Span::NONE, &[], &[]);
+        let name = self.span(start, self.token_at(start).1);
+        self.module.set_spans(op, name, Span::NONE, &[], &[]);
         self.at = brace_end;
         self.open_scope(true);
         let entry = self.module.append_block(self.module.region(op, 0));
         self.damage(entry);
-        self.region(start, self.module.region(op, 0), Some(entry));
+        let frame = Frame { op: start, holds_items: def.has(Trait::SymbolTable), in_parentheses: false };
+        self.region(frame, self.module.region(op, 0), Some(entry));
         self.close_scope();
     }
 
-    fn head(&mut self, base: usize, pair: Pair<'s, Rule>, head: &mut Head<'s>) {
+    pub(super) fn head(&mut self, base: usize, pair: Pair<'s, Rule>, head: &mut Head<'s>) {
         for part in pair.into_inner() {
             let span = self.pair_span(base, &part);
+            if matches!(part.as_rule(), Rule::op_name | Rule::bare_operands) {
+                head.beginning_end = base + part.as_span().end();
+            }
             match part.as_rule() {
                 Rule::results => {
                     let values = part.into_inner();
@@ -243,27 +300,13 @@ impl<'s> Parser<'s> {
 
     fn head_entries(&mut self, base: usize, dict: Pair<'s, Rule>, head: &mut Head<'s>) {
         match self.entries(base, dict) {
-            Some(entries) => {
-                for entry in entries {
-                    let name = self.module.text(entry.name).to_owned();
-                    self.add_entry(head, &name, entry.attr, entry.span);
-                }
-            }
+            Some(entries) => head.entries.extend(entries),
             None => head.is_damaged = true,
         }
     }
 
     fn add_entry(&mut self, head: &mut Head<'s>, name: &str, attr: Attr, span: Span) {
         let key = self.module.interner.name(name);
-        if let Some(first) = head.entries.iter().find(|entry| entry.name == key) {
-            let message = format!("the attribute `{name}` is given twice");
-            let first = first.span;
-            self.report(
-                Diagnostic::error(&codes::DUPLICATE_ATTRIBUTE, span, message)
-                    .secondary(first, "it is given here first"),
-            );
-            return;
-        }
         head.entries.push(Entry { name: key, attr, span });
     }
 
@@ -277,7 +320,7 @@ impl<'s> Parser<'s> {
         self.add_dictionaries(head, ARGUMENT_ATTRIBUTES, &dicts);
     }
 
-    fn parameter(
+    pub(super) fn parameter(
         &mut self,
         base: usize,
         pair: Pair<'s, Rule>,
@@ -299,7 +342,7 @@ impl<'s> Parser<'s> {
     }
 
     fn head_type(&mut self, base: usize, pair: &Pair<'s, Rule>, head: &mut Head<'s>) -> Type {
-        self.ty(base, pair).unwrap_or_else(|| {
+        self.ty(base, pair, OUTERMOST_DEPTH).unwrap_or_else(|| {
             head.is_damaged = true;
             self.error_type
         })
@@ -372,33 +415,31 @@ impl<'s> Parser<'s> {
         if !dense_span.is_none() {
             self.leading_constant(&mut head, dense_span);
         }
-        let opens_regions = self.opens_regions();
+        self.keep_tail(&head);
         let mut regions = Vec::new();
-        let op;
-        if opens_regions {
+        if self.opens_regions() {
             // The op must exist before its regions, and its regions must be counted before it does.
             let isolated = def.has(Trait::Isolated);
             if isolated {
                 self.open_scope(false);
             }
-            regions = self.detached_regions(start);
+            let is_whole;
+            (regions, is_whole) = self.detached_regions(start, def);
             if isolated {
                 self.close_scope();
             }
             if self.stopped {
                 return;
             }
+            head.is_damaged |= !is_whole;
             self.trailing(&mut head);
-            op = self.make_op(def, &mut head, regions.len(), labels);
-            for (index, blocks) in regions.into_iter().enumerate() {
-                let region = self.module.region(op, index);
-                for block in blocks {
-                    self.module.attach_block(region, block);
-                }
+        }
+        let op = self.make_op(def, &mut head, regions.len(), labels);
+        for (index, blocks) in regions.into_iter().enumerate() {
+            let region = self.module.region(op, index);
+            for block in blocks {
+                self.module.attach_block(region, block);
             }
-        } else {
-            drop(regions);
-            op = self.make_op(def, &mut head, 0, labels);
         }
         self.place(block, start, op, &head);
         self.name_results(op, &head);
@@ -409,24 +450,27 @@ impl<'s> Parser<'s> {
             return def;
         }
         head.is_damaged = true;
+        let diagnostic = self.unknown_op(head.name, head.name_span);
+        self.report(diagnostic);
+        &UNKNOWN
+    }
+
+    fn unknown_op(&self, name: &str, span: Span) -> Diagnostic {
         let registry = self.module.registry();
-        let dialect = head.name.split_once('.').map(|(dialect, _)| dialect);
-        let help = suggest::did_you_mean(head.name, registry.op_names());
-        let unknown_dialect = dialect.filter(|dialect| registry.dialect(dialect).is_none());
-        let diagnostic = match unknown_dialect {
+        let help = suggest::did_you_mean(name, registry.op_names());
+        let dialect = name.split_once('.').map(|(dialect, _)| dialect);
+        match dialect.filter(|dialect| registry.dialect(dialect).is_none()) {
             Some(dialect) => {
                 let known = registry.dialects().iter().map(|dialect| dialect.name);
                 let help = suggest::did_you_mean(dialect, known).or(help);
                 let message = format!("there is no dialect `{dialect}`");
-                Diagnostic::error(&codes::UNKNOWN_DIALECT, head.name_span, message).maybe_help(help)
+                Diagnostic::error(&codes::UNKNOWN_DIALECT, span, message).maybe_help(help)
             }
             None => {
-                let message = format!("there is no op `{}`", head.name);
-                Diagnostic::error(&codes::UNKNOWN_OP, head.name_span, message).maybe_help(help)
+                let message = format!("there is no op `{name}`");
+                Diagnostic::error(&codes::UNKNOWN_OP, span, message).maybe_help(help)
             }
-        };
-        self.report(diagnostic);
-        &UNKNOWN
+        }
     }
 
     /// Reads the constant of `tensor.constant dense<…> : type`, now that the type is known.
@@ -447,63 +491,27 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn opens_regions(&mut self) -> bool {
-        self.skip_blank();
-        let Some(rest) = self.text[self.at..].strip_prefix('(') else { return false };
-        let blank = rest.len() - rest.trim_start().len();
-        if !rest[blank..].starts_with('{') {
-            return false;
-        }
-        self.at += 1 + blank + 1;
-        true
-    }
-
-    /// Regions up to `})`, the first brace already read; each as its blocks, attached to nothing yet.
-    fn detached_regions(&mut self, opener: usize) -> Vec<Vec<BlockId>> {
-        let mut regions = Vec::new();
-        loop {
-            // A region that no op has yet is built in a holder and moved when the op is made.
-            let holder = self.module.create(OpState::new(&UNKNOWN).regions(1));
-            let region = self.module.region(holder, 0);
-            self.region(opener, region, None);
-            regions.push(self.module.take_blocks(region));
-            self.module.erase(holder);
-            if self.stopped {
-                return regions;
-            }
-            self.skip_blank();
-            let rest = &self.text[self.at..];
-            if let Some(after) = rest.strip_prefix(',') {
-                let blank = after.len() - after.trim_start().len();
-                if after[blank..].starts_with('{') {
-                    self.at += 1 + blank + 1;
-                    continue;
-                }
-            }
-            if rest.starts_with(')') {
-                self.at += 1;
-            } else {
-                let (token, end) = self.token_at(self.at);
-                let message = format!("expected `)` or `, {{` after a region, found {token}");
-                self.error(&codes::SYNTAX, self.span(self.at, end), message);
-            }
-            return regions;
-        }
-    }
-
     /// Types and location after regions.
     fn trailing(&mut self, head: &mut Head<'s>) {
+        let end = self.at;
         self.skip_blank();
         let start = self.at;
         let text: &'s str = self.text;
         match Grammar::parse(Rule::tail_statement, &text[start..]) {
             Ok(pairs) => {
-                for part in pairs.flat_map(Pair::into_inner) {
+                self.at = end;
+                for part in pairs.flat_map(Pair::into_inner).filter(|part| !part.as_str().is_empty()) {
                     self.at = start + part.as_span().end();
                     match part.as_rule() {
                         Rule::location => head.location = self.location(part),
                         _ => self.head(start, part, head),
                     }
+                }
+                if let Some(diagnostic) = self.next_on_line() {
+                    let failed = self.at;
+                    self.report(diagnostic);
+                    head.is_damaged = true;
+                    self.recover(start, failed);
                 }
             }
             Err(error) => {
@@ -534,11 +542,8 @@ impl<'s> Parser<'s> {
         let result_count = match &head.types {
             Some(types) if head.results.is_empty() || head.results.len() == types.len() => types.len(),
             Some(types) => {
-                let message = format!(
-                    "{} results are named, but {} types are written",
-                    head.results.len(),
-                    types.len()
-                );
+                let named = plural(head.results.len(), "result");
+                let message = format!("{named} named, but {} written", plural(types.len(), "type"));
                 let span = head.results.first().map_or(head.name_span, |result| result.1);
                 head.is_damaged = true;
                 self.error(&codes::WRONG_RESULT_COUNT, span, message);
@@ -550,11 +555,9 @@ impl<'s> Parser<'s> {
             Some(types) if !head.is_damaged => types.clone(),
             _ => std::iter::repeat_n(self.error_type, result_count).collect(),
         };
-        head.entries.sort_by(|a, b| self.module.text(a.name).cmp(self.module.text(b.name)));
+        self.sort_entries(&mut head.entries);
         if !head.entries.is_empty() {
-            let entries: Vec<(Name, Attr)> =
-                head.entries.iter().map(|entry| (entry.name, entry.attr)).collect();
-            state.attrs = Some(self.module.interner.dict(&entries));
+            state.attrs = Some(self.interned_dict(&head.entries));
         }
         state.location = head.location;
         let op = self.module.create(state);
@@ -604,9 +607,7 @@ impl<'s> Parser<'s> {
         head.types = Some(SmallVec::new());
         let op = self.make_op(def, &mut head, 1, &mut Labels::default());
         let region = self.module.region(op, 0);
-        self.skip_blank();
-        if self.text[self.at..].starts_with('{') {
-            self.at += 1;
+        if self.opens_body(start) {
             if def.has(Trait::Isolated) {
                 self.open_scope(false);
             }
@@ -615,152 +616,59 @@ impl<'s> Parser<'s> {
                 let value = self.module.append_argument(entry, parameter.ty);
                 self.define_value(parameter.name, value, parameter.span);
             }
-            self.region(start, region, Some(entry));
+            let frame = Frame { op: start, holds_items: def.has(Trait::SymbolTable), in_parentheses: false };
+            self.region(frame, region, Some(entry));
             if def.has(Trait::Isolated) {
                 self.close_scope();
             }
-            self.skip_blank();
-            if self.text[self.at..].starts_with("loc") {
-                self.trailing(&mut head);
-                if let Some(location) = head.location {
-                    self.module.set_location(op, location);
-                }
-            }
+            self.location_after_body(op);
         }
         self.place(block, start, op, &head);
     }
 
-    // Regions and blocks.
+    /// Takes the brace of a body. A line that stands deeper than the op at `start` shows that a brace is missing.
+    fn opens_body(&mut self, start: usize) -> bool {
+        let end = self.at;
+        self.skip_blank();
+        let rest = &self.text[self.at..];
+        if rest.starts_with('{') {
+            self.at += 1;
+            return true;
+        }
+        let on_next_line = self.text[end..self.at].contains('\n');
+        let is_missing =
+            on_next_line && !rest.starts_with('}') && self.indent_of(self.at) > self.indent_of(start);
+        if is_missing {
+            let (token, token_end) = self.token_at(self.at);
+            let place = self.span(self.at, token_end);
+            let message = format!("expected `{{` and the body of the op, found {token}");
+            self.report(
+                Diagnostic::error(&codes::SYNTAX, place, message)
+                    .secondary(self.span(start, self.token_at(start).1), "the op starts here")
+                    .help("add `{` at the end of the line before; a line within a body stands deeper than its op"),
+            );
+        }
+        is_missing
+    }
 
-    /// The blocks of a region up to its closing brace, the opening one already read. With `entry`, what comes before
-    /// the first label belongs to that block.
-    fn region(&mut self, opener: usize, region: RegionId, entry: Option<BlockId>) {
-        self.depth += 1;
-        if self.depth > MAX_REGION_DEPTH {
-            let message = format!("regions nest more than {MAX_REGION_DEPTH} deep");
-            let place = self.span(self.at - 1, self.at);
-            self.error(&codes::NESTING_TOO_DEEP, place, message);
-            self.stopped = true;
+    fn location_after_body(&mut self, op: OpId) {
+        let end = self.at;
+        self.skip_blank();
+        let rest = &self.text[self.at..];
+        let is_location = leading_word(rest) == "loc" && rest["loc".len()..].trim_start().starts_with('(');
+        if !is_location {
+            self.at = end;
             return;
         }
-        let mark = self.scope_mark();
-        let mut labels = Labels::default();
-        let mut current = entry;
-        loop {
-            self.skip_blank();
-            if self.stopped {
-                return;
-            }
-            let rest = &self.text[self.at..];
-            if rest.starts_with('}') {
-                self.at += 1;
-                break;
-            }
-            if rest.is_empty() || self.item_in_region(opener) && self.misses_brace(region) {
-                let opener = self.span(opener, opener + 1);
-                let place = self.span(self.at, self.at);
-                let last = self.span(self.at.saturating_sub(1), self.at);
-                let place = if rest.is_empty() { last } else { place };
-                self.report(
-                    Diagnostic::error(&codes::UNTERMINATED, place, "a region is not closed")
-                        .secondary(opener, "it belongs to the op that starts here")
-                        .help("add `}`"),
-                );
-                if let Some(block) = current {
-                    self.damage(block);
-                }
-                break;
-            }
-            if rest.starts_with('^') {
-                current = self.block(region, &mut labels).or(current);
-                continue;
-            }
-            let block = *current.get_or_insert_with(|| self.module.append_block(region));
-            self.statement(block, &mut labels);
-        }
-        self.close_labels(labels);
-        self.scope_release(mark);
-        self.depth -= 1;
-    }
-
-    /// Whether the region belongs to an op in which items cannot stand.
-    fn misses_brace(&self, region: RegionId) -> bool {
-        !self.module.has(self.module.op_of(region), Trait::SymbolTable)
-    }
-
-    /// A block's label and arguments.
-    fn block(&mut self, region: RegionId, labels: &mut Labels<'s>) -> Option<BlockId> {
-        let start = self.at;
-        let text: &'s str = self.text;
-        let pair = match Grammar::parse(Rule::block_statement, &text[start..]) {
-            Ok(mut pairs) => pairs.next().and_then(|pair| pair.into_inner().next())?,
-            Err(error) => {
-                let (diagnostic, failed) = self.grammar_error(start, &error);
-                self.report(diagnostic);
-                self.recover(start, failed);
-                let block = self.module.append_block(region);
-                self.damage(block);
-                return Some(block);
-            }
-        };
-        self.at = start + pair.as_span().end();
-        let mut parts = pair.into_inner();
-        let label = parts.next()?;
-        let name = &label.as_str()[1..];
-        let span = self.pair_span(start, &label);
-        let block = self.define_label(labels, name, span);
-        self.module.attach_block(region, block);
         let mut head = Head::default();
-        for parameter in parts {
-            let (parameter, _) = self.parameter(start, parameter, &mut head);
-            let value = self.module.append_argument(block, parameter.ty);
-            self.define_value(parameter.name, value, parameter.span);
+        self.trailing(&mut head);
+        if let Some(location) = head.location {
+            self.module.set_location(op, location);
         }
-        if head.is_damaged {
-            self.damage(block);
-        }
-        Some(block)
     }
+}
 
-    fn label(&mut self, labels: &mut Labels<'s>, name: &'s str, span: Span) -> BlockId {
-        let module = &mut self.module;
-        let label = labels.blocks.entry(name);
-        label.or_insert_with(|| Label { block: module.create_block(), span, is_defined: false }).block
-    }
-
-    fn define_label(&mut self, labels: &mut Labels<'s>, name: &'s str, span: Span) -> BlockId {
-        if let Some(first) = labels.blocks.get(name).filter(|label| label.is_defined) {
-            let diagnostic =
-                Diagnostic::error(&codes::REDEFINED_BLOCK, span, format!("`^{name}` is defined twice"))
-                    .secondary(first.span, "it is defined here first");
-            self.report(diagnostic);
-            return self.module.create_block();
-        }
-        let block = self.label(labels, name, span);
-        labels.blocks.insert(name, Label { block, span, is_defined: true });
-        if !is_block_number(name) {
-            let name = self.module.interner.name(name);
-            self.module.set_block_name(block, Some(name));
-        }
-        block
-    }
-
-    fn close_labels(&mut self, labels: Labels<'s>) {
-        let mut undefined: Vec<(&str, Span, BlockId)> = labels
-            .blocks
-            .iter()
-            .filter(|(_, label)| !label.is_defined)
-            .map(|(&name, label)| (name, label.span, label.block))
-            .collect();
-        undefined.sort_by_key(|&(_, span, _)| span.start);
-        for (name, span, block) in undefined {
-            let mut known: Vec<&str> =
-                labels.blocks.iter().filter(|(_, label)| label.is_defined).map(|(&name, _)| name).collect();
-            known.sort_unstable();
-            let help = suggest::did_you_mean(name, known);
-            let message = format!("there is no block `^{name}` in this region");
-            self.report(Diagnostic::error(&codes::UNDEFINED_BLOCK, span, message).maybe_help(help));
-            self.damage(block);
-        }
-    }
+/// Whether braces follow an op's head.
+fn has_body(def: &OpDef) -> bool {
+    matches!(def.syntax, Syntax::Body | Syntax::Function)
 }

@@ -16,19 +16,27 @@ use super::{Grammar, Parser, Rule};
 /// How deep types and attributes may nest.
 pub(super) const MAX_DEPTH: usize = 64;
 
+/// How deep the types in a statement's head start: in the generic form those of a signature stand in the attribute of a
+/// function type.
+pub(super) const OUTERMOST_DEPTH: usize = 1;
+
 impl<'s> Parser<'s> {
-    /// The type that a `ty` token spells; none if it was reported as wrong. Spans are relative to `base`.
-    pub(super) fn ty(&mut self, base: usize, pair: &Pair<'s, Rule>) -> Option<Type> {
-        self.spelled_type(pair.as_str(), base + pair.as_span().start(), 0)
+    /// The type that a `ty` token spells, nested `depth` deep; none if it was reported as wrong. Spans are relative to
+    /// `base`.
+    pub(super) fn ty(&mut self, base: usize, pair: &Pair<'s, Rule>, depth: usize) -> Option<Type> {
+        self.spelled_type(pair.as_str(), base + pair.as_span().start(), depth)
     }
 
     /// The type spelled `text`, which stands at `at`.
     pub(super) fn spelled_type(&mut self, text: &'s str, at: usize, depth: usize) -> Option<Type> {
-        if let Some(&ty) = self.types.get(text) {
+        // A type that is known may nest as deep as any; inside of another that would be too deep.
+        let is_outermost = depth <= OUTERMOST_DEPTH;
+        if is_outermost && let Some(&ty) = self.types.get(text) {
             return Some(ty);
         }
         if depth > MAX_DEPTH {
-            self.error(&codes::NESTING_TOO_DEEP, self.span(at, at + 1), "types nest too deep");
+            let message = format!("types nest more than {MAX_DEPTH} deep");
+            self.error(&codes::NESTING_TOO_DEEP, self.span(at, at + 1), message);
             return None;
         }
         let part = match Grammar::parse(Rule::type_parts, text) {
@@ -51,10 +59,12 @@ impl<'s> Parser<'s> {
                 TypeData::Function(FunctionType { inputs, results })
             }
             Rule::complex_type => TypeData::Element(self.element(at, &part)?),
-            _ => self.plain_type(at, part)?,
+            _ => self.plain_type(at, part, depth)?,
         };
         let ty = self.module.interner.ty(data);
-        self.types.insert(text, ty);
+        if is_outermost {
+            self.types.insert(text, ty);
+        }
         Some(ty)
     }
 
@@ -132,7 +142,7 @@ impl<'s> Parser<'s> {
         element
     }
 
-    fn plain_type(&mut self, base: usize, pair: Pair<'s, Rule>) -> Option<TypeData> {
+    fn plain_type(&mut self, base: usize, pair: Pair<'s, Rule>, depth: usize) -> Option<TypeData> {
         let span = self.pair_span(base, &pair);
         let mut parts = pair.into_inner();
         let name = parts.next()?.as_str();
@@ -146,6 +156,15 @@ impl<'s> Parser<'s> {
             }
         }
         let Some(def) = self.module.registry().parametric_type(name) else {
+            if name == "token" || ElementType::from_name(name).is_some() {
+                self.error(&codes::SYNTAX, span, format!("`{name}` takes no parameters"));
+                return None;
+            }
+            if name == "dense" {
+                let message = "a constant needs its type: `dense<…> : tensor<…>`";
+                self.error(&codes::BAD_LITERAL, span, message);
+                return None;
+            }
             let elements = ElementType::ALL.iter().map(|element| element.name());
             let registry = self.module.registry();
             let known = elements.chain(["token", "tensor", "tuple", "complex"]).chain(registry.type_names());
@@ -155,7 +174,7 @@ impl<'s> Parser<'s> {
             return None;
         };
         let (text, at) = raw.map_or(("", 0), |raw| (raw.as_str(), base + raw.as_span().start()));
-        let params = self.parameters_of(def, text, at, span)?;
+        let params = self.parameters_of(def, text, at, span, depth)?;
         Some(TypeData::Dialect(DialectType { def, params }))
     }
 

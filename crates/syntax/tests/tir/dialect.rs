@@ -1,6 +1,6 @@
 //! A small dialect that uses every shape of op, for tests.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use tofu_diagnostics::{Diagnostic, Format, Renderer, SourceMap};
 use tofu_ir::*;
@@ -50,7 +50,7 @@ pub(crate) static SCOPE: OpDef = op("test.scope")
     .syntax(Syntax::Body)
     .traits(&[Trait::Symbol]);
 
-/// A symbol table that may stand anywhere.
+/// A symbol table that is not isolated.
 pub(crate) static TABLE: OpDef = op("test.table")
     .attributes(&[optional(SYMBOL_NAME, SYMBOL_DEFINITION), optional("a", ANY_ATTR)])
     .regions(&[region("body").blocks(BlockCount::Any)])
@@ -63,8 +63,10 @@ pub(crate) static SPLIT: OpDef = op("test.split")
     .traits(&[Trait::Pure])
     .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone(); 2]));
 
-pub(crate) static END: OpDef =
-    op("test.end").operands(&[any("values").variadic()]).traits(&[Trait::Terminator, Trait::Pure]);
+pub(crate) static END: OpDef = op("test.end")
+    .operands(&[any("values").variadic()])
+    .successors(SuccessorCount::Any)
+    .traits(&[Trait::Terminator, Trait::Pure]);
 
 pub(crate) static CALL: OpDef = op("test.call")
     .operands(&[any("arguments").variadic()])
@@ -125,7 +127,9 @@ pub(crate) static DIALECT: Dialect = Dialect {
 };
 
 pub(crate) fn registry() -> Arc<Registry> {
-    Arc::new(Registry::new(&[&DIALECT]).unwrap())
+    static REGISTRY: LazyLock<Arc<Registry>> =
+        LazyLock::new(|| Arc::new(Registry::new(&[&DIALECT]).unwrap()));
+    Arc::clone(&REGISTRY)
 }
 
 pub(crate) fn parse_text(text: &str) -> (SourceMap, Parsed) {

@@ -25,7 +25,7 @@ pub(crate) fn program(seed: u64, plain_names: bool) -> Module {
         depth: 0,
         budget: 0,
     };
-    generator.budget = generator.rng.usize(0..20);
+    generator.budget = generator.rng.usize(0..6);
     generator.root();
     generator.module
 }
@@ -79,70 +79,58 @@ impl Generator {
             self.module.set_attr(root, SYMBOL_NAME, attr);
         }
         let body = self.module.body();
-        self.items(body, &[]);
+        self.items(body);
     }
 
     // Ops that stand in a symbol table.
 
-    /// The ops of a symbol table; `path` is how it is named from outside of it.
-    fn items(&mut self, block: BlockId, path: &[Name]) {
+    /// The ops of a symbol table.
+    fn items(&mut self, block: BlockId) {
         let before = self.symbols.len();
-        let count = if self.depth == 0 { self.rng.usize(1..4) } else { self.rng.usize(0..3) };
+        let count = if self.depth == 0 { self.rng.usize(1..3) } else { self.rng.usize(0..2) };
         let mut names: Vec<Name> = Vec::new();
         while names.len() < count {
             let text = self.word();
             let name = self.module.interner.name(&text);
             // A name that is seen from further out as well would change what symbols inside mean.
-            if !names.contains(&name)
-                && !self.symbols.iter().any(|path| path.contains(&name))
-                && !path.contains(&name)
-            {
+            if !names.contains(&name) && !self.symbols.iter().any(|path| path.contains(&name)) {
                 names.push(name);
             }
         }
         self.symbols.extend(names.iter().map(|&name| SymbolRef::from_slice(&[name])));
         for name in names {
             match self.rng.u8(0..8) {
-                0 if self.depth < 2 => self.table(block, &builtin::MODULE, Some(name)),
-                1 if self.depth < 2 => self.table(block, &TABLE, Some(name)),
+                0 if self.depth < 2 => self.table(block, &builtin::MODULE, name),
+                1 if self.depth < 2 => self.table(block, &TABLE, name),
                 2 => self.declaration(block, name),
                 _ => self.function(block, name),
             }
         }
-        // Inside of the table only; from outside, the path is longer.
-        self.symbols.truncate(before + count);
-        if self.depth > 0 {
-            self.symbols.truncate(before);
-        }
+        // From outside of the table, paths are longer.
+        self.symbols.truncate(before);
     }
 
-    fn table(&mut self, block: BlockId, def: &'static OpDef, name: Option<Name>) {
-        let mut attrs = Vec::new();
-        if let Some(name) = name {
-            let symbol = self.module.interner.attr(AttrData::symbol(name));
-            attrs.push((self.module.interner.name(SYMBOL_NAME), symbol));
-        }
+    fn table(&mut self, block: BlockId, def: &'static OpDef, name: Name) {
+        let symbol = self.module.interner.attr(AttrData::symbol(name));
+        let attrs = vec![(self.module.interner.name(SYMBOL_NAME), symbol)];
         let op = self.add(block, def, &[], &[], attrs, 1);
         let region = self.module.region(op, 0);
         let body = self.module.append_block(region);
         self.depth += 1;
-        self.items(body, &[]);
+        self.items(body);
         self.depth -= 1;
-        if let Some(name) = name {
-            let inner: Vec<Name> =
-                self.module.ops(body).filter_map(|op| self.module.symbol_name(op)).collect();
-            self.symbols.extend(inner.into_iter().map(|inner| SymbolRef::from_slice(&[name, inner])));
-        }
+        let inner: Vec<Name> = self.module.ops(body).filter_map(|op| self.module.symbol_name(op)).collect();
+        self.symbols.extend(inner.into_iter().map(|inner| SymbolRef::from_slice(&[name, inner])));
     }
 
     fn declaration(&mut self, block: BlockId, name: Name) {
-        let (inputs, results) = (self.types(3), self.types(3));
+        let (inputs, results) = (self.types(2), self.types(2));
         let attrs = self.function_attributes(name, &inputs, &results);
         self.add(block, &FUNC, &[], &[], attrs, 1);
     }
 
     fn function(&mut self, block: BlockId, name: Name) {
-        let (inputs, results) = (self.types(3), self.types(2));
+        let (inputs, results) = (self.types(2), self.types(2));
         let attrs = self.function_attributes(name, &inputs, &results);
         let op = self.add(block, &FUNC, &[], &[], attrs, 1);
         let region = self.module.region(op, 0);
@@ -186,10 +174,10 @@ impl Generator {
 
     /// Fills a region; values of `visible` may be used in it.
     fn blocks(&mut self, region: RegionId, entry_types: &[Type], visible: &[ValueId]) {
-        let count = if self.rng.u8(0..3) == 0 { self.rng.usize(2..6) } else { 1 };
+        let count = if self.rng.u8(0..3) == 0 { self.rng.usize(2..5) } else { 1 };
         let mut index = 0;
         let mut argument_types = vec![entry_types.to_vec()];
-        argument_types.extend((1..count).map(|_| self.types(3)));
+        argument_types.extend((1..count).map(|_| self.types(2)));
         let blocks: Vec<BlockId> = argument_types
             .iter()
             .map(|types| {
@@ -277,7 +265,7 @@ impl Generator {
                 return;
             }
             self.budget -= 1;
-            let op = match self.rng.u8(0..14) {
+            let op = match self.rng.u8(0..13) {
                 0 => self.add_op(block, seen),
                 1 => self.split_op(block, seen),
                 2 | 3 => self.constant_op(block),
@@ -286,10 +274,6 @@ impl Generator {
                 6 if self.depth < 4 => self.region_op(block, &TWO_REGIONS, seen),
                 7 if self.depth < 4 => self.region_op(block, &ISOLATED, seen),
                 8 if self.depth < 4 => self.scope_op(block, seen),
-                9 if self.depth < 2 => {
-                    self.table(block, &TABLE, None);
-                    None
-                }
                 _ => self.any_op(block, seen),
             };
             let Some(op) = op else { continue };
@@ -301,7 +285,7 @@ impl Generator {
     }
 
     fn any_op(&mut self, block: BlockId, seen: &[ValueId]) -> Option<OpId> {
-        let (operands, results) = (self.some_values(seen, 4), self.types(3));
+        let (operands, results) = (self.some_values(seen, 4), self.types(2));
         let mut attrs = Vec::new();
         for key in ["a", "b", "c", "a strange name", "test.a", "builtin.é"] {
             if self.rng.u8(0..4) == 0 {
@@ -449,7 +433,7 @@ impl Generator {
 
     fn string(&mut self) -> String {
         let mut text = self.word();
-        for _ in 0..self.rng.usize(0..4) {
+        for _ in 0..self.rng.usize(0..3) {
             text.push(self.rng.char(..));
         }
         text

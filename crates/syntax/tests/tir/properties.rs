@@ -1,6 +1,6 @@
 //! What is printed is read back as the same program, for random programs.
 
-use tofu_ir::{Compared, Module, digest_module, verify};
+use tofu_ir::{Compared, ElementType, Module, digest, verify};
 use tofu_syntax::{PrintOptions, print};
 
 use crate::dialect::{parse_text, short};
@@ -24,18 +24,22 @@ fn check(seed: u64) {
     assert!(found.is_empty(), "seed {seed}: {found:#?}\n{}", print(&module, &PRETTY));
     // Names that a text cannot say, or not twice, are changed by the first printing only.
     let compared = Compared { names: plain_names, locations: true };
-    let digest = digest_module(&module, compared);
+    let before = digest(&module, module.root(), compared);
     for options in [PRETTY, GENERIC] {
         let text = print(&module, &options);
         let again = read(seed, &text);
-        let differs = digest_module(&again, compared) != digest;
+        let differs = digest(&again, again.root(), compared) != before;
         assert!(!differs, "seed {seed}\n{text}\nis read as\n{}", print(&again, &options));
         let printed = print(&again, &options);
         let difference = text.lines().zip(printed.lines()).find(|(first, second)| first != second);
         assert!(printed == text, "seed {seed}\n{text}\nis printed again as\n{printed}\n{difference:#?}");
     }
     let copy = copied(&module);
-    assert_eq!(digest_module(&copy, ALL), digest_module(&module, ALL), "seed {seed}: a copy differs");
+    assert_eq!(
+        digest(&copy, copy.root(), ALL),
+        digest(&module, module.root(), ALL),
+        "seed {seed}: a copy differs"
+    );
 }
 
 /// Tests of a thousand seeds each, so that a runner can share them out.
@@ -59,4 +63,58 @@ thousands! {
     programs_7 = 7000;
     programs_8 = 8000;
     programs_9 = 9000;
+}
+
+#[test]
+fn every_form_occurs() {
+    let texts: Vec<String> = (0..600).map(|seed| print(&program(seed, true), &PRETTY)).collect();
+    let all = texts.concat();
+    let forms = [
+        "func @",
+        "\"test.func\"(",
+        " attributes {",
+        "test.constant dense<",
+        "\"test.constant\"(",
+        "test.call @",
+        "::@",
+        "test.scope {",
+        "test.scope @",
+        "\"test.scope\"(",
+        "test.table @",
+        "module @",
+        "test.two_regions",
+        "test.isolated",
+        "test.split",
+        "test.add",
+        "({\n",
+        "  ^next",
+        " = [] x ",
+        "#test.list<",
+        "test.host<",
+        "tuple<",
+        ") -> (",
+        "token",
+        "{\"",
+        "x?x",
+        "dense<>",
+        "dense<\"0x",
+        "dense<(",
+        "dense<[[",
+        "dense<true>",
+        "0x7F",
+        "-0.0",
+        "loc(fused[",
+        "loc(callsite(",
+        "unknown",
+        "9223372036854775807",
+        "-128 : i8",
+        "unit",
+        "@\"",
+    ];
+    for form in forms {
+        assert!(all.contains(form), "no program has {form}");
+    }
+    for element in ElementType::ALL {
+        assert!(all.contains(&format!("x{element}>")), "no tensor of {element}");
+    }
 }

@@ -68,14 +68,20 @@ pub(crate) fn slice(module: &Module, op: OpId) -> Fold {
     {
         return forward(module, op, x);
     }
+    let (result, count) = known_result(module, op)?;
+    if count == 0 {
+        // Extents of zero may hide others that are too large to be multiplied; nothing is read then.
+        return constant(module, x).and_then(|_| dense(module, op, DenseData::Bytes([].into())));
+    }
     let source = row_major(ty)?;
-    // Where extents of zero hide others that are too large to be multiplied, nothing is read.
-    let scaled = |factor: i64, stride: usize| (factor as usize).wrapping_mul(stride);
-    let base = starts
-        .iter()
-        .zip(&source)
-        .fold(0usize, |base, (&start, &stride)| base.wrapping_add(scaled(start, stride)));
-    let strides: Strides = steps.iter().zip(&source).map(|(&step, &stride)| scaled(step, stride)).collect();
+    let scaled = |factor: i64, stride: usize| usize::try_from(factor).ok()?.checked_mul(stride);
+    let mut base = 0usize;
+    let mut strides = Strides::new();
+    for (axis, extent) in result.static_dims()?.into_iter().enumerate() {
+        base = base.checked_add(scaled(*starts.get(axis)?, source[axis])?)?;
+        // Where only one element is taken, the step to the next one means nothing and may be anything.
+        strides.push(if extent > 1 { scaled(*steps.get(axis)?, source[axis])? } else { 0 });
+    }
     view(module, op, base, &strides)
 }
 
@@ -127,10 +133,10 @@ fn view(module: &Module, op: OpId, base: usize, strides: &[usize]) -> Fold {
     for index in 0..count {
         let (mut rest, mut at) = (index, base);
         for (&extent, &stride) in dims.iter().zip(strides).rev() {
-            at += (rest % extent) as usize * stride;
+            at = at.checked_add(((rest % extent) as usize).checked_mul(stride)?)?;
             rest /= extent;
         }
-        moved.extend_from_slice(bytes.get(at * size..(at + 1) * size)?);
+        moved.extend_from_slice(bytes.get(at.checked_mul(size)?..)?.get(..size)?);
     }
     dense(module, op, DenseData::from_bytes(moved, ty.element))
 }

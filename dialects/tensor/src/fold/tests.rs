@@ -296,6 +296,13 @@ fn layouts_of_constants() {
     assert_eq!(program.fold(sliced), "dense<[[2, 3], [5, 6]] 2x2xi32");
     let sliced = program.build(|builder| tensor::slice(builder, x, &[1, 0], &[2, 3], &[1, 2]));
     assert_eq!(program.fold(sliced), "dense<[[4, 6]] 1x2xi32");
+    let sliced = program.build(|builder| tensor::slice(builder, x, &[1, 1], &[2, 2], &[i64::MAX, i64::MAX]));
+    assert_eq!(program.fold(sliced), "dense<5 1x1xi32");
+    let huge = program.constant(&[0, 1 << 62, 1 << 62], I32, &[]);
+    let empty = program.build(|builder| tensor::slice(builder, huge, &[0, 1, 1], &[0, 3, 3], &[1, 1, 1]));
+    assert_eq!(program.fold(empty), "dense< 0x2x2xi32");
+    let beyond = program.build(|builder| tensor::slice(builder, huge, &[0, 5, 0], &[0, 6, 1], &[1, 1, 1]));
+    assert_eq!(program.fold(beyond), "dense< 0x1x1xi32");
     let flat = program.module.interner.tensor(&[6], I32);
     let reshaped = program.build(|builder| tensor::reshape(builder, x, flat));
     assert_eq!(program.fold(reshaped), "dense<[1, 2, 3, 4, 5, 6] 6xi32");
