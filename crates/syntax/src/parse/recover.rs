@@ -80,7 +80,7 @@ impl<'s> Parser<'s> {
         // The damaged statement may lack its `=`.
         let (names, rest) = leading_names(&text[start..end]);
         let span = self.span(start, end - rest.len());
-        names.into_iter().for_each(|name| self.define_unreadable(name, span));
+        names.into_iter().for_each(|(_, name)| self.define_unreadable(name, span));
         for line in text[start..end].split_inclusive('\n') {
             let mut rest = line;
             while let Some(found) = memchr::memchr(b'%', rest.as_bytes()) {
@@ -88,7 +88,7 @@ impl<'s> Parser<'s> {
                 if after.starts_with('=') {
                     let list = at + line.len() - rest.len() + found;
                     let span = self.span(list, at + line.len() - after.len());
-                    names.into_iter().for_each(|name| self.define_unreadable(name, span));
+                    names.into_iter().for_each(|(_, name)| self.define_unreadable(name, span));
                 }
                 rest = after;
             }
@@ -147,20 +147,39 @@ pub(super) fn leading_word(text: &str) -> &str {
     &text[..text.find(|c| !is_inner(c)).unwrap_or(text.len())]
 }
 
+/// The names before the `=` of `%a, %b = op` at `start`, each with its place, and where the op's name is; no names where
+/// the op's name comes first. None if the line does not read so.
+pub(super) fn leading_results(text: &str, start: usize) -> Option<(Vec<(usize, &str)>, usize)> {
+    let (mut names, rest) = leading_names(&text[start..]);
+    let rest = match rest.strip_prefix('=') {
+        Some(after) if !names.is_empty() => after.trim_start_matches([' ', '\t']),
+        _ if names.is_empty() => rest,
+        _ => return None,
+    };
+    for (at, name) in &mut names {
+        *at += start;
+        if name.is_empty() {
+            return None;
+        }
+    }
+    Some((names, text.len() - rest.len()))
+}
+
 /// The names before the `=` of `%a, %b = …`.
 pub(super) fn assigned_names(text: &str) -> Option<Vec<&str>> {
     let (names, rest) = leading_names(text);
+    let names: Vec<&str> = names.into_iter().map(|(_, name)| name).collect();
     (!names.is_empty() && rest.starts_with('=')).then_some(names)
 }
 
-/// The names of the list `%a, %b` at the start of `text`, and what follows it.
-fn leading_names(text: &str) -> (Vec<&str>, &str) {
+/// The names of the list `%a, %b` at the start of `text`, each with its place, and what follows the list.
+fn leading_names(text: &str) -> (Vec<(usize, &str)>, &str) {
     let mut rest = text;
     let mut names = Vec::new();
     while let Some(after) = rest.strip_prefix('%') {
         let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
         let end = after.find(|c| !is_inner(c)).unwrap_or(after.len());
-        names.push(&after[..end]);
+        names.push((text.len() - after.len(), &after[..end]));
         rest = after[end..].trim_start_matches([' ', '\t']);
         match rest.strip_prefix(',') {
             Some(after) => rest = after.trim_start_matches([' ', '\t']),

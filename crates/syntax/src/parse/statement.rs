@@ -22,9 +22,9 @@ pub(super) static UNKNOWN: OpDef = op("builtin.unknown")
 /// The parts of a statement's head.
 #[derive(Default)]
 pub(super) struct Head<'s> {
-    name: &'s str,
-    name_span: Span,
-    results: SmallVec<[(&'s str, Span); 2]>,
+    pub(super) name: &'s str,
+    pub(super) name_span: Span,
+    pub(super) results: SmallVec<[(&'s str, Span); 2]>,
     operands: SmallVec<[(&'s str, Span); 4]>,
     pub(super) successors: Vec<(&'s str, Span, usize)>,
     pub(super) entries: Vec<Entry>,

@@ -1,12 +1,14 @@
 //! Ends of lines that were read before.
 //!
 //! What stands behind the operands of an op, a few attributes and a type, is spelled alike for many ops of a program.
-//! The grammar reads each spelling once. When a line ends in a known one, only what comes before it is parsed.
+//! The grammar reads each spelling once. When a line ends in a known one, only the operands before it are parsed: the
+//! names of results have been seen on the way to the op's name.
 
 use pest::Parser as _;
 use smallvec::SmallVec;
 use tofu_ir::{Attr, Name, Type};
 
+use super::recover::{leading_results, leading_word};
 use super::statement::{Entry, Head};
 use super::{Grammar, Parser, Rule};
 
@@ -34,25 +36,30 @@ impl<'s> Parser<'s> {
     /// The head of the statement at the current place, if it is one line and how it ends is known. `rule` is that of
     /// the whole statement.
     pub(super) fn known_head(&mut self, rule: Rule) -> Option<Head<'s>> {
-        let beginning = match rule {
-            Rule::uniform_statement => Rule::uniform_beginning,
-            Rule::value_statement => Rule::value_beginning,
-            _ => return None,
-        };
-        if self.tails.is_empty() {
+        if self.tails.is_empty() || !matches!(rule, Rule::uniform_statement | Rule::value_statement) {
             return None;
         }
-        let start = self.at;
         let text: &'s str = self.text;
-        let part = Grammar::parse(beginning, &text[start..]).ok()?.next()?;
-        let tail_start = start + part.as_span().end();
+        let mut head = Head::default();
+        let (results, name_at) = leading_results(text, self.at)?;
+        head.results.extend(results.into_iter().map(|(at, name)| (name, self.span(at - 1, at + name.len()))));
+        head.name = leading_word(&text[name_at..]);
+        let name_end = name_at + head.name.len();
+        head.name_span = self.span(name_at, name_end);
+        let operands = match rule {
+            // That no operands stand here is no error of the grammar's: each would cost a look at the whole text.
+            Rule::uniform_statement => Grammar::parse(Rule::some_operands, &text[name_end..]).ok()?.next(),
+            _ => None,
+        };
+        let tail_start = name_end + operands.as_ref().map_or(0, |operands| operands.as_span().end());
         let line_end = self.line_end(tail_start)?;
         let tail = text[tail_start..line_end].trim_end();
         if !self.tails.contains_key(tail) || !self.starts_afresh(line_end) {
             return None;
         }
-        let mut head = Head::default();
-        self.head(start, part, &mut head);
+        if let Some(operands) = operands {
+            self.head(name_end, operands, &mut head);
+        }
         let known = self.tails.get(tail)?;
         let place = self.base + tail_start as u32;
         head.entries.extend(known.entries.iter().map(|entry| Entry {
