@@ -16,7 +16,7 @@ type Map<K> = IndexMap<K, K, FxBuildHasher>;
 
 /// The tables and spans of what a builder holds.
 pub(crate) fn canonical(builder: &Builder) -> (Data, Spans) {
-    let mut walk = Walk { from: builder, ..Walk::new(builder) };
+    let mut walk = Walk::new(builder);
     walk.whole();
     let mut data = walk.data;
     data.name = builder.name.clone();

@@ -4,6 +4,7 @@
 //! (`compile.rs`), which `run.rs` walks for every element. Intermediate tensors are computed first, in their order.
 //! Reductions run in row-major order of their variables. Nothing is approximated and nothing is reordered.
 
+mod combine;
 mod compile;
 mod program;
 mod run;
@@ -14,6 +15,8 @@ use tofu_ir::{Dim, TensorType};
 use crate::description::*;
 use crate::opaque::OpaqueRegistry;
 use crate::shape;
+pub(crate) use compile::{eval_extent, mentions_var};
+pub use combine::combine_partials;
 pub use tensor::Tensor;
 
 /// Why something could not be evaluated.

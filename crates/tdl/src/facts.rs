@@ -9,6 +9,8 @@
 //! The rules of Tofu (EuroSys 2019, section 4.2) keep one interval per expression and thereby lose what two
 //! occurrences of a variable have to do with each other; here expressions are normalised first.
 
+mod ends;
+
 use smallvec::SmallVec;
 
 use crate::description::*;
@@ -17,9 +19,6 @@ use crate::scalar::{BinaryOp, Comparison, UnaryOp};
 
 /// How much work one question may cause.
 const BUDGET: u32 = 600;
-
-/// A value for an index variable in place of its name.
-pub(crate) type Substitution = Vec<(VarId, Poly)>;
 
 /// What is known at some place of a description.
 #[derive(Clone, Debug)]
@@ -34,7 +33,6 @@ pub(crate) struct Facts<'d> {
     equations: Vec<(Monomial, Poly)>,
     /// The least values of extents, where they are not 0.
     least: Vec<(AtomId, i128)>,
-    substitution: Substitution,
 }
 
 impl<'d> Facts<'d> {
@@ -47,7 +45,6 @@ impl<'d> Facts<'d> {
             guards: Vec::new(),
             equations: Vec::new(),
             least: Vec::new(),
-            substitution: Vec::new(),
         };
         for index in &data.indices {
             // A divisor of zero is refused where extents get their values.
@@ -115,11 +112,6 @@ impl<'d> Facts<'d> {
         poly
     }
 
-    /// Puts values in place of variables.
-    pub(crate) fn substituting(&mut self, substitution: Substitution) {
-        self.substitution = substitution;
-    }
-
     /// Takes it as known that `poly` is not negative.
     pub(crate) fn assume(&mut self, poly: Poly) {
         if self.guards.len() < 24 && !poly.is_overflow() {
@@ -165,10 +157,7 @@ impl<'d> Facts<'d> {
         let poly = match self.data.index(id) {
             Index::Const(value) => Poly::constant(i128::from(value)),
             Index::Extent(extent) => Poly::atom(self.atoms.id(Atom::Extent(extent))),
-            Index::Var(var) => match self.substitution.iter().find(|(other, _)| *other == var) {
-                Some((_, value)) => value.clone(),
-                None => Poly::atom(self.atoms.id(Atom::Var(var))),
-            },
+            Index::Var(var) => Poly::atom(self.atoms.id(Atom::Var(var))),
             Index::Add(a, b) => self.poly(a).add(&self.poly(b)),
             Index::Sub(a, b) => self.poly(a).sub(&self.poly(b)),
             Index::Mul(a, b) => self.poly(a).mul(&self.poly(b)),

@@ -242,22 +242,6 @@ impl Poly {
         result
     }
 
-    /// This with an atom replaced by a polynomial.
-    pub(crate) fn substitute(&self, atom: AtomId, by: &Poly) -> Poly {
-        let mut result = self.clone();
-        // Each round lowers the power of the atom by one, unless the replacement mentions it.
-        for _ in 0..16 {
-            if !result.mentions(atom) {
-                break;
-            }
-            result = result.rewrite(&SmallVec::from_slice(&[atom]), by);
-            if by.mentions(atom) {
-                break;
-            }
-        }
-        result
-    }
-
     /// `(quotient, rest)` such that this is `quotient * divisor + rest`, with as much as possible in the quotient.
     pub(crate) fn divide(&self, divisor: &Poly) -> (Poly, Poly) {
         let mut quotient = Poly { overflow: self.overflow, ..Poly::default() };
@@ -308,7 +292,8 @@ mod tests {
         let square = x.add(&y).mul(&x.add(&y));
         let expected = x.mul(&x).add(&x.mul(&y).scale(2)).add(&y.mul(&y));
         assert_eq!(square, expected);
-        assert_eq!(square.substitute(1, &x.scale(-1)), Poly::default());
+        assert_eq!(square.split(1), None);
+        assert_eq!(x.mul(&y).offset(3).split(1), Some((x.clone(), Poly::constant(3))));
         assert!(x.scale(0).is_zero());
     }
 

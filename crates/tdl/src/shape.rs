@@ -128,6 +128,14 @@ pub fn solve_with_results(
     })
 }
 
+/// The extents of the operands, for extents of the description in its order; `None` if one is negative or too large.
+pub fn operand_dims(description: &Description, extents: &[u64]) -> Option<Vec<Vec<u64>>> {
+    let data = description.data();
+    let extents = crate::region::signed(extents);
+    let size = |&dim: &IndexId| u64::try_from(crate::evaluate::eval_extent(data, dim, &extents)?).ok();
+    data.parameters.iter().map(|parameter| parameter.dims.iter().map(size).collect()).collect()
+}
+
 /// Extents that do not follow when all operands are known.
 pub(crate) fn undetermined(description: &Description) -> Vec<Diagnostic> {
     let data = description.data();

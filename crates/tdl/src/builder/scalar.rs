@@ -221,6 +221,11 @@ impl Builder {
                 }
             }
         };
+        self.opaque_of_type(call, indices, ty)
+    }
+
+    /// [`opaque`](Self::opaque) where the type is known.
+    pub(crate) fn opaque_of_type(&mut self, call: OpaqueCall, indices: &[IndexId], ty: TypeRef) -> ScalarId {
         let id = OpaqueId::from_index(self.opaques.insert_full(call).0);
         self.scalar(Scalar::Opaque(id, SmallVec::from_slice(indices)), ty)
     }

@@ -42,9 +42,16 @@ impl Context<'_> {
             .ok_or_else(|| EvaluateError("an extent does not fit into 64 bits".to_owned()))
     }
 
+    /// What combines two values of a custom combiner, and how many registers of each kind it needs.
+    pub(super) fn combiner(&self, id: CombinerId) -> Compiled<(Combine, usize, usize)> {
+        let mut compiler = Compiler::new(self);
+        let combine = compiler.combine(Reducer::Custom(id), ElementType::I1)?;
+        Ok((combine, compiler.registers as usize, compiler.int_registers as usize))
+    }
+
     /// A definition over `vars`; `is_output` says whether the part applies to them.
     pub(super) fn program(&self, vars: &[VarId], body: ScalarId, is_output: bool) -> Compiled<Program> {
-        let mut compiler = Compiler { context: self, ..Compiler::new(self) };
+        let mut compiler = Compiler::new(self);
         let mut ranges = Vec::new();
         for &var in vars {
             let part = self.part.outputs.iter().find(|(other, ..)| *other == var).filter(|_| is_output);
@@ -322,7 +329,7 @@ impl<'c, 'a> Compiler<'c, 'a> {
             let part = parts.iter().find(|part| part.1 == var).map(|part| (part.2, part.3));
             ranges.push(self.range(var, part)?);
         }
-        let single = self.single_term(reduction, block)?;
+        let single = self.single_term(reduction)?;
         let (only, bodies) = match single {
             Some((only, body)) => (Some(only), vec![body]),
             None => (None, reduction.bodies.to_vec()),
@@ -339,7 +346,7 @@ impl<'c, 'a> Compiler<'c, 'a> {
     }
 
     /// The value of the variable at which alone a sum has a term, and that term.
-    fn single_term(&mut self, reduction: &Reduction, _: &mut Block) -> Compiled<Option<((Block, Linear), ScalarId)>> {
+    fn single_term(&mut self, reduction: &Reduction) -> Compiled<Option<((Block, Linear), ScalarId)>> {
         let data = self.context.data;
         let (&[var], &[body]) = (&reduction.vars[..], &reduction.bodies[..]) else { return Ok(None) };
         let &Scalar::Select(condition, term, rest) = data.scalar(body) else { return Ok(None) };

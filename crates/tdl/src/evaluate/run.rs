@@ -35,14 +35,8 @@ fn definition(
 ) -> Ran<Tensor> {
     let dims: Vec<u64> = program.ranges.iter().map(|range| range.length as u64).collect();
     let mut result = Tensor::zeros(program.element, &dims).map_err(EvaluateError)?;
-    let mut state = State {
-        operands,
-        lets,
-        trace,
-        words: vec![UNSET; program.registers],
-        ints: vec![0; program.int_registers],
-        caches: vec![None; program.caches],
-    };
+    let mut state =
+        State::new(operands, lets, trace, program.registers, program.int_registers, program.caches);
     for range in &program.ranges {
         state.ints[range.register as usize] = range.start;
     }
@@ -57,16 +51,28 @@ fn definition(
 /// The last call of an opaque function: the indices of its arguments, and its results.
 type Call = (Vec<i64>, Vec<Tensor>);
 
-struct State<'a> {
+pub(super) struct State<'a> {
     operands: &'a [Tensor],
     lets: &'a [Tensor],
     trace: Option<&'a mut Trace>,
-    words: Vec<Word>,
+    pub(super) words: Vec<Word>,
     ints: Vec<i64>,
     caches: Vec<Option<Call>>,
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
+    pub(super) fn new(
+        operands: &'a [Tensor],
+        lets: &'a [Tensor],
+        trace: Option<&'a mut Trace>,
+        registers: usize,
+        int_registers: usize,
+        caches: usize,
+    ) -> State<'a> {
+        let (words, ints) = (vec![UNSET; registers], vec![0; int_registers]);
+        State { operands, lets, trace, words, ints, caches: vec![None; caches] }
+    }
+
     /// The next point in row-major order; after the last one comes the first.
     fn advance(&mut self, ranges: &[Range]) -> bool {
         for range in ranges.iter().rev() {
@@ -80,7 +86,7 @@ impl State<'_> {
         false
     }
 
-    fn block(&mut self, block: &Block) -> Ran<()> {
+    pub(super) fn block(&mut self, block: &Block) -> Ran<()> {
         for step in block {
             match step {
                 Step::Constant { to, value } => self.words[*to as usize] = *value,

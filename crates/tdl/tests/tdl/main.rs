@@ -1,5 +1,10 @@
 //! Tests of the description language from outside.
 
+mod catalog;
 mod evaluation;
+mod soundness;
+mod split;
+mod strategies;
 mod support;
 mod text;
+mod tightness;
