@@ -12,6 +12,7 @@
 mod ends;
 
 use smallvec::SmallVec;
+use tofu_ir::EntityId;
 
 use crate::description::*;
 use crate::poly::{Atom, AtomId, Atoms, Monomial, Poly};
@@ -33,6 +34,8 @@ pub(crate) struct Facts<'d> {
     equations: Vec<(Monomial, Poly)>,
     /// The least values of extents, where they are not 0.
     least: Vec<(AtomId, i128)>,
+    /// How many quotients inside quotients are being looked at.
+    nesting: u32,
 }
 
 impl<'d> Facts<'d> {
@@ -45,7 +48,12 @@ impl<'d> Facts<'d> {
             guards: Vec::new(),
             equations: Vec::new(),
             least: Vec::new(),
+            nesting: 0,
         };
+        // Facts that are derived from these agree on the numbers of extents.
+        for number in 0..data.extents.len() {
+            facts.atoms.id(Atom::Extent(ExtentId::from_index(number)));
+        }
         for index in &data.indices {
             // A divisor of zero is refused where extents get their values.
             if let Index::FloorDiv(_, divisor) | Index::Mod(_, divisor) = index {
@@ -237,6 +245,20 @@ impl<'d> Facts<'d> {
         false
     }
 
+    /// Whether `poly` is never negative by the ranges of its atoms and one guard.
+    fn supported(&mut self, poly: &Poly, budget: &mut u32) -> bool {
+        if self.positive(poly, budget) {
+            return true;
+        }
+        for number in 0..self.guards.len() {
+            let guard = self.rewritten(self.guards[number].clone());
+            if weaker(poly, &guard).iter().any(|weaker| self.positive(weaker, budget)) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Whether `poly` is never negative by the ranges of its atoms alone.
     fn positive(&mut self, poly: &Poly, budget: &mut u32) -> bool {
         if poly.is_overflow() || *budget == 0 {
@@ -289,20 +311,26 @@ impl<'d> Facts<'d> {
             let at_end = self.rewritten(factor.mul(&end).add(&rest));
             return self.positive(&at_end, budget);
         }
+        if let Some(end) = self.quotient_end(atom, a, b, !rises) {
+            let at_end = self.rewritten(factor.mul(&end).add(&rest));
+            if self.supported(&at_end, budget) {
+                return true;
+            }
+        }
         // b * (a floordiv b) lies between a - b + 1 and a, and b is positive: a divisor of zero is refused where extents
         // get their values.
         let end = if rises { a.sub(b).offset(1) } else { a.clone() };
         let (times, left) = factor.divide(b);
         if left.is_zero() {
             let at_end = self.rewritten(times.mul(&end).add(&rest));
-            if self.positive(&at_end, budget) {
+            if self.supported(&at_end, budget) {
                 return true;
             }
         }
         // An integer p is not negative if b * p is greater than -b.
         let scaled = factor.mul(&end).add(&rest.add(&Poly::constant(1)).mul(b)).offset(-1);
         let scaled = self.rewritten(scaled);
-        if self.positive(&scaled, budget) {
+        if self.supported(&scaled, budget) {
             return true;
         }
         // A quotient of what is not negative is not negative, and no larger than it.

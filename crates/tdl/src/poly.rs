@@ -256,7 +256,11 @@ impl Poly {
             let mut term = Poly::default();
             match without(monomial, product) {
                 Some(others) => {
-                    let (whole, left) = (value.div_euclid(factor), value.rem_euclid(factor));
+                    // The rest of a number is not negative; that of a product keeps its sign, so that `-x` stays whole.
+                    let (whole, left) = match others.is_empty() {
+                        true => (value.div_euclid(factor), value.rem_euclid(factor)),
+                        false => (value / factor, value % factor),
+                    };
                     term.terms.push((others, whole));
                     quotient = quotient.add(&term.without_zeros());
                     if left != 0 {

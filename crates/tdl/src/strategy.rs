@@ -66,9 +66,9 @@ pub struct OperandLayout {
 pub enum DimLayout {
     /// The same for all workers: all of it, or a part that does not depend on the share.
     Whole,
-    /// The worker's share, of the same size as that of the variable.
+    /// An even share.
     Split,
-    /// The worker's share, so many elements for each block of the variable.
+    /// An even share of whole blocks of so many elements.
     Blocks(Amount),
     /// `scale` elements for each block of the share, and `low` more before, `high` more after; negative where fewer.
     Halo {

@@ -1,7 +1,7 @@
 //! The interval in which an expression lies, as polynomials in extents and in the share of a split variable.
 
 use super::{BUDGET, Facts};
-use crate::poly::{Atom, Poly};
+use crate::poly::{Atom, AtomId, Poly};
 
 impl Facts<'_> {
     /// The least and the greatest value of `poly`, in terms of what is not bound; `None` where no such polynomials are
@@ -9,6 +9,18 @@ impl Facts<'_> {
     pub(crate) fn ends(&mut self, poly: &Poly) -> Option<(Poly, Poly)> {
         let mut rounds = 64;
         Some((self.end(poly, false, &mut rounds)?, self.end(poly, true, &mut rounds)?))
+    }
+
+    /// The least or the greatest value of the quotient `atom`, which is `a floordiv b`.
+    pub(super) fn quotient_end(&mut self, atom: AtomId, a: &Poly, b: &Poly, upper: bool) -> Option<Poly> {
+        if self.nesting >= 3 {
+            return None;
+        }
+        self.nesting += 1;
+        let end = self.end(a, upper, &mut 64).map(|end| self.floor(&end, b));
+        self.nesting -= 1;
+        // A quotient that stays one is no end.
+        end.filter(|end| !end.mentions(atom))
     }
 
     fn end(&mut self, poly: &Poly, upper: bool, rounds: &mut u32) -> Option<Poly> {
@@ -29,13 +41,8 @@ impl Facts<'_> {
                 None => match derived() {
                     None => break,
                     Some((atom, a, b, true)) => {
-                        let (low, high) = (self.end(&a, false, rounds)?, self.end(&a, true, rounds)?);
-                        let (below, above) = (self.floor(&low, &b), self.floor(&high, &b));
-                        // A quotient that stays one is no end.
-                        if below.mentions(atom) || above.mentions(atom) {
-                            return None;
-                        }
-                        (atom, below, above)
+                        let below = self.quotient_end(atom, &a, &b, false)?;
+                        (atom, below, self.quotient_end(atom, &a, &b, true)?)
                     }
                     Some((atom, _, b, false)) => (atom, Poly::default(), b.offset(-1)),
                 },

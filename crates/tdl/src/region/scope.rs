@@ -157,18 +157,39 @@ impl<'d> Scope<'d> {
 
     /// Takes it as known that a condition holds, or does not.
     pub(crate) fn assume(&mut self, condition: ScalarId, holds: bool) {
+        self.note(condition, holds);
+        // What one bound says may narrow what another one does.
+        for _ in 0..3 {
+            self.tighten();
+        }
+    }
+
+    fn tighten(&mut self) {
+        for number in 0..self.bounds.len() {
+            let Bound { terms, congruence, .. } = self.bounds[number].clone();
+            let interval = self.interval_of(&Sum { constant: 0, terms: terms.clone() });
+            if interval.is_empty() {
+                self.dead = true;
+                return;
+            }
+            self.narrow_variables(&terms, interval.low, interval.high);
+            if let Some((rest, modulus)) = congruence {
+                self.narrow_congruent(&terms, rest, modulus);
+            }
+        }
+    }
+
+    fn note(&mut self, condition: ScalarId, holds: bool) {
         match *self.data.scalar(condition) {
             Scalar::Binary(BinaryOp::And, a, b) if holds => {
-                self.assume(a, true);
-                self.assume(b, true);
-                // What the second says may narrow what the first needs.
-                self.assume(a, true);
+                self.note(a, true);
+                self.note(b, true);
             }
             Scalar::Binary(BinaryOp::Or, a, b) if !holds => {
-                self.assume(a, false);
-                self.assume(b, false);
+                self.note(a, false);
+                self.note(b, false);
             }
-            Scalar::Unary(UnaryOp::Not, a) => self.assume(a, !holds),
+            Scalar::Unary(UnaryOp::Not, a) => self.note(a, !holds),
             Scalar::Compare(comparison, a, b) => {
                 let (&Scalar::Index(a), &Scalar::Index(b)) = (self.data.scalar(a), self.data.scalar(b)) else {
                     return;
@@ -223,6 +244,14 @@ impl<'d> Scope<'d> {
         if terms.len() > 1 || matches!(terms[0].0, Term::Other(_)) {
             self.bounds.push(Bound { terms: terms.clone(), low, high, congruence: None });
         }
+        // A bound on a quotient is one on what is divided.
+        if let [(Term::Other(id), 1)] = terms[..] {
+            if let Index::FloorDiv(a, b) = self.data.index(id) {
+                let (inner, divisor) = (self.sum(a), self.extent(b));
+                let above = high.saturating_add(1).saturating_mul(divisor).saturating_sub(1);
+                self.bound(&inner, low.saturating_mul(divisor).max(-FAR), above.min(FAR));
+            }
+        }
         self.dead |= self.interval_of(&Sum { constant: 0, terms }).is_empty();
     }
 
@@ -242,6 +271,19 @@ impl<'d> Scope<'d> {
                 (ceil_div(most.saturating_neg(), -factor), least.saturating_neg().div_euclid(-factor))
             };
             self.narrow(var, |range| range.clip(least, most));
+        }
+    }
+
+    /// Narrows each variable in a sum that leaves `rest` when divided, where the others always leave the same.
+    fn narrow_congruent(&mut self, terms: &Terms, rest: i64, modulus: i64) {
+        for &(term, factor) in terms {
+            let (Term::Var(var), 1 | -1) = (term, factor) else { continue };
+            let others: Terms = terms.iter().copied().filter(|(other, _)| *other != term).collect();
+            let others = self.interval_of(&Sum { constant: 0, terms: others });
+            if !others.is_empty() && others.step % modulus == 0 {
+                let own = (rest - others.low.rem_euclid(modulus)) * factor;
+                self.narrow(var, |range| range.congruent(own, modulus));
+            }
         }
     }
 

@@ -159,7 +159,7 @@ impl<'d> Solver<'d> {
             let message = format!("{} is {actual}, which no `{name}` makes `{expected}`", self.place(origin));
             return Err((message, origin.value(), None));
         }
-        if value.as_constant().is_some_and(|value| value < 0) {
+        if left.is_zero() && value.as_constant().is_some_and(|value| value < 0) {
             let message = format!(
                 "{} is {actual}, but `{expected}` would then need a negative `{name}`",
                 self.place(origin)

@@ -22,6 +22,8 @@ pub(super) fn operands(data: &Data, axis: &Axis) -> (Amount, Vec<OperandLayout>)
     let start = facts.fresh(0, 0);
     let length = facts.fresh(1, 1);
     let (low, high) = (block.mul(&start), block.mul(&start.add(&length)).offset(-1));
+    let extent = facts.poly(data.variable(axis.var).extent);
+    facts.assume(extent.offset(-1).sub(&high));
     let mut walk = Walk {
         axis,
         share: (low, high),
@@ -45,7 +47,6 @@ pub(super) fn operands(data: &Data, axis: &Axis) -> (Amount, Vec<OperandLayout>)
         }
         walk.scalar(item.body, &mut facts, false);
     }
-    let extent = facts.poly(data.variable(axis.var).extent);
     let share = Share { start: atom(&start), length: atom(&length), block: block.clone(), extent };
     let layouts = data
         .parameters
@@ -311,8 +312,8 @@ impl Share {
         let amount = |poly: &Poly, facts: &Facts<'_>| Amount::from_poly(poly, &facts.atoms);
         let aligned = size.mul(&self.block).sub(&scale.mul(&self.extent)).is_zero();
         if before.is_zero() && after.is_zero() && aligned && stride == 1 {
-            let is_same = scale == self.block;
-            return Some(if is_same { DimLayout::Split } else { DimLayout::Blocks(amount(&scale, facts)?) });
+            let is_one = scale.as_constant() == Some(1);
+            return Some(if is_one { DimLayout::Split } else { DimLayout::Blocks(amount(&scale, facts)?) });
         }
         facts.proves(&scale).then_some(())?;
         Some(DimLayout::Halo {

@@ -141,8 +141,8 @@ cases! {
        index[n] = best(m)(x[n, m], convert<i32>(m)).1
      }", [N 1..5, M 1..9], [I32], [(-3, 3)], true;
     "tdl @layer_norm(x: [B, N], g: [N]) -> [B, N] {
-       let mean[b] = (sum(n) x[b, n]) / convert<f64>(N)
-       let spread[b] = (sum(n) (x[b, n] - mean[b]) * (x[b, n] - mean[b])) / convert<f64>(N)
+       let mean[b] = (sum(n) x[b, n]) / N
+       let spread[b] = (sum(n) (x[b, n] - mean[b]) * (x[b, n] - mean[b])) / N
        out[b, n] = (x[b, n] - mean[b]) * rsqrt(spread[b] + 1e-3) * g[n]
      }", [B 1..5, N 1..6], [F64], [(-9, 9)], false;
     "tdl @batch_norm_sums(x: [B, C]) -> (mean: [C], square: [C]) {
