@@ -172,6 +172,15 @@ impl Builder {
         if found.is_empty() { Ok(description) } else { Err(found) }
     }
 
+    /// The description without a look at its accesses, for what was cut out of one that was checked.
+    pub(crate) fn finish_cut(self) -> Result<Description, Vec<Diagnostic>> {
+        if !self.found.is_empty() {
+            return Err(self.found);
+        }
+        let (data, spans) = crate::canonical::canonical(&self);
+        Ok(Description::from_parts(data, spans))
+    }
+
     /// Notes something wrong at the current place.
     pub(crate) fn report(&mut self, code: &'static Code, message: impl Into<String>) {
         self.found.push(Diagnostic::error(code, self.here, message));

@@ -165,7 +165,7 @@ cases! {
        out[i] = x[max(min(convert<index>(s[]), N - 4), 0) + i]
      }", [N 4..12], [I32], [(-9, 9), (-3, 12)], false;
     "tdl @dynamic_update_slice(x: [N], u: [3], s: i32[]) -> [N] where 3 <= N {
-       out[i] = sum(j: 3) if value(max(min(convert<index>(s[]), N - 3), 0)) + j == i then u[j] else 0
+       out[i] = sum(j: 3) if max(min(convert<index>(s[]), N - 3), 0) + j == i then u[j] else 0
      }", [N 3..12], [I32], [(-9, 9), (-9, 9), (-3, 12)], false;
     "tdl @attention_scores(q: [B, H, S, D], k: [B, H, T, D]) -> [B, H, S, T] {
        out[b, h, s, t] = sum(d) q[b, h, s, d] * k[b, h, t, d]

@@ -64,7 +64,7 @@ pub(crate) fn compare(
                 own[0].clone()
             }
             Combine::Partial { reducer, component } => {
-                reduce(description, strategy, &parts, *reducer, *component).map_err(|error| error.to_string())?
+                reduce(description, strategy, &parts, number, *reducer, *component).map_err(|error| error.to_string())?
             }
         };
         same(&combined, &whole[number], &format!("result {number}"))?;
@@ -94,17 +94,17 @@ fn concat(parts: &[&Tensor], dim: usize, dims: &[u64]) -> Tensor {
     whole
 }
 
+/// Result `number`; what a custom combiner carries with it is combined along with it.
 fn reduce(
     description: &Description,
     strategy: &Strategy,
     parts: &[Vec<Tensor>],
+    number: usize,
     reducer: Reducer,
     component: u32,
 ) -> Result<Tensor, tofu_tdl::EvaluateError> {
-    let carried = |part: &Vec<Tensor>, own: usize| -> Vec<Tensor> {
-        if !matches!(reducer, Reducer::Custom(_)) {
-            return vec![part[own].clone()];
-        }
+    let carried = |part: &Vec<Tensor>| -> Vec<Tensor> {
+        let Reducer::Custom(_) = reducer else { return vec![part[number].clone()] };
         let mut all: Vec<(u32, Tensor)> = (strategy.outputs.iter().zip(part))
             .filter_map(|(output, tensor)| match output {
                 Combine::Partial { reducer: other, component } if *other == reducer => {
@@ -117,28 +117,12 @@ fn reduce(
         all.dedup_by_key(|(component, _)| *component);
         all.into_iter().map(|(_, tensor)| tensor).collect()
     };
-    let own = strategy
-        .outputs
-        .iter()
-        .position(|output| matches!(output, Combine::Partial { reducer: r, component: c } if *r == reducer && *c == component))
-        .unwrap();
-    let is_custom = matches!(reducer, Reducer::Custom(_));
-    // Without a combiner each result is reduced by itself.
-    let positions: Vec<usize> = if is_custom { vec![own] } else { (0..parts[0].len()).collect() };
-    let mut result = None;
-    for position in positions {
-        let matches_own = strategy.outputs[position] == Combine::Partial { reducer, component };
-        if !matches_own {
-            continue;
-        }
-        let mut sum = carried(&parts[0], position);
-        for part in &parts[1..] {
-            combine_partials(description, reducer, &mut sum, &carried(part, position))?;
-        }
-        let index = if is_custom { component as usize } else { 0 };
-        result.get_or_insert_with(|| sum[index].clone());
+    let mut combined = carried(&parts[0]);
+    for part in &parts[1..] {
+        combine_partials(description, reducer, &mut combined, &carried(part))?;
     }
-    Ok(result.unwrap())
+    let index = if matches!(reducer, Reducer::Custom(_)) { component as usize } else { 0 };
+    Ok(combined[index].clone())
 }
 
 fn same(a: &Tensor, b: &Tensor, what: &str) -> Result<(), String> {
