@@ -248,8 +248,9 @@ impl Builder {
     }
 
     fn too_large(&mut self, size: Size) -> bool {
-        let is_large =
-            size.depth > MAX_DEPTH || size.nodes > MAX_NODES || self.indices.len() + self.scalars.len() >= MAX_TABLE;
+        let is_large = size.depth > MAX_DEPTH
+            || size.nodes > MAX_NODES
+            || self.indices.len() + self.scalars.len() >= MAX_TABLE;
         if is_large && self.found.is_empty() {
             let message = "the expression is too large";
             let error = Diagnostic::error(&codes::NESTING_TOO_DEEP, self.here, message);

@@ -200,9 +200,7 @@ impl<'a> Walk<'a> {
             Scalar::Unary(op, a) => Scalar::Unary(*op, self.scalar(*a)),
             Scalar::Binary(op, a, b) => Scalar::Binary(*op, self.scalar(*a), self.scalar(*b)),
             Scalar::Compare(op, a, b) => Scalar::Compare(*op, self.scalar(*a), self.scalar(*b)),
-            Scalar::Select(a, b, c) => {
-                Scalar::Select(self.scalar(*a), self.scalar(*b), self.scalar(*c))
-            }
+            Scalar::Select(a, b, c) => Scalar::Select(self.scalar(*a), self.scalar(*b), self.scalar(*c)),
             Scalar::Convert(a) => Scalar::Convert(self.scalar(*a)),
             Scalar::Bitcast(a) => Scalar::Bitcast(self.scalar(*a)),
             Scalar::Reduce(reduction, component) => Scalar::Reduce(self.reduction(*reduction), *component),

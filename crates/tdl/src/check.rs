@@ -55,7 +55,8 @@ impl<'d> Checker<'d> {
 
     fn names(&mut self) {
         let data = self.data;
-        let tensors = (data.parameters.iter().map(|p| &p.name)).chain(data.lets.iter().map(|item| &item.name));
+        let tensors =
+            (data.parameters.iter().map(|p| &p.name)).chain(data.lets.iter().map(|item| &item.name));
         self.unique(tensors);
         self.unique(data.results.iter().map(|result| &result.name));
         self.unique(data.combiners.iter().map(|combiner| &combiner.name));
@@ -122,8 +123,7 @@ impl<'d> Checker<'d> {
             for &identity in &combiner.identities {
                 self.scalar(identity, &mut Scope::default());
             }
-            let mut scope =
-                Scope { combiner: Some(CombinerId::from_index(number)), ..Scope::default() };
+            let mut scope = Scope { combiner: Some(CombinerId::from_index(number)), ..Scope::default() };
             for &body in &combiner.bodies {
                 self.scalar(body, &mut scope);
             }
@@ -268,14 +268,19 @@ impl<'d> Checker<'d> {
                     TypeRef::Concrete(element) => {
                         matches!(element.kind(), ElementKind::Signed | ElementKind::Unsigned)
                     }
-                    TypeRef::Param(number) => data.types.get(number as usize).is_some_and(|param| {
-                        param.class == crate::scalar::TypeClass::Int
-                    }),
+                    TypeRef::Param(number) => data
+                        .types
+                        .get(number as usize)
+                        .is_some_and(|param| param.class == crate::scalar::TypeClass::Int),
                     TypeRef::Part(_) => false,
                 };
                 if !is_integer {
                     let ty = type_text(data, data.scalar_type(scalar));
-                    self.error(&codes::TDL_TYPE, span, format!("an index is an integer, not a value of type {ty}"));
+                    self.error(
+                        &codes::TDL_TYPE,
+                        span,
+                        format!("an index is an integer, not a value of type {ty}"),
+                    );
                 }
                 if scope.vars.is_empty() && scope.lets == 0 && scope.combiner.is_none() {
                     self.error(&codes::TDL_NOT_AFFINE, span, "an extent does not depend on elements");

@@ -15,8 +15,8 @@ use tofu_ir::{Dim, TensorType};
 use crate::description::*;
 use crate::opaque::OpaqueRegistry;
 use crate::shape;
-pub(crate) use compile::{eval_extent, mentions_var};
 pub use combine::combine_partials;
+pub(crate) use compile::eval_extent;
 pub use tensor::Tensor;
 
 /// Why something could not be evaluated.
@@ -82,6 +82,7 @@ pub fn evaluate_part(
             _ => return Err(EvaluateError(format!("the extent `{name}` is not known"))),
         }
     }
-    let context = compile::Context { data: description.data(), extents, types: solution.types, registry, part };
+    let context =
+        compile::Context { data: description.data(), extents, types: solution.types, registry, part };
     run::run(&context, operands, trace)
 }

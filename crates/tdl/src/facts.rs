@@ -56,11 +56,11 @@ impl<'d> Facts<'d> {
         }
         for index in &data.indices {
             // A divisor of zero is refused where extents get their values.
-            if let Index::FloorDiv(_, divisor) | Index::Mod(_, divisor) = index {
-                if let Index::Extent(_) = data.index(*divisor) {
-                    let divisor = facts.poly(*divisor);
-                    facts.at_least(&divisor, 1);
-                }
+            if let Index::FloorDiv(_, divisor) | Index::Mod(_, divisor) = index
+                && let Index::Extent(_) = data.index(*divisor)
+            {
+                let divisor = facts.poly(*divisor);
+                facts.at_least(&divisor, 1);
             }
         }
         for condition in &data.conditions {
@@ -79,11 +79,12 @@ impl<'d> Facts<'d> {
 
     fn equation(&mut self, left: &Poly, right: &Poly) {
         for (from, to) in [(left, right), (right, left)] {
-            if let Some((monomial, 1)) = from.as_monomial() {
-                if !monomial.is_empty() && !monomial.iter().any(|&atom| to.mentions(atom)) {
-                    self.equations.push((monomial.clone(), to.clone()));
-                    return;
-                }
+            if let Some((monomial, 1)) = from.as_monomial()
+                && !monomial.is_empty()
+                && !monomial.iter().any(|&atom| to.mentions(atom))
+            {
+                self.equations.push((monomial.clone(), to.clone()));
+                return;
             }
         }
     }
@@ -140,7 +141,8 @@ impl<'d> Facts<'d> {
             }
             Scalar::Unary(UnaryOp::Not, a) => self.assume_condition(a, !holds),
             Scalar::Compare(comparison, a, b) => {
-                let (&Scalar::Index(a), &Scalar::Index(b)) = (self.data.scalar(a), self.data.scalar(b)) else {
+                let (&Scalar::Index(a), &Scalar::Index(b)) = (self.data.scalar(a), self.data.scalar(b))
+                else {
                     return;
                 };
                 let difference = self.poly(b).sub(&self.poly(a));

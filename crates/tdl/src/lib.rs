@@ -1,8 +1,44 @@
 //! The tensor description language: what an operator computes, said once.
+//!
+//! A [`Description`] says each element of each result as an expression of elements of the operands. It is written as
+//! text ([`parse`], and `Display` for the way back) or built ([`Builder`]). Everything else is derived from it:
+//!
+//! | what | where |
+//! |---|---|
+//! | result types from operand types, and back | [`solve`], [`solve_with_results`] |
+//! | the ways of splitting the op over workers | [`strategies`], cached by [`Analyses`] |
+//! | what a part of the results needs of the operands | [`regions`] |
+//! | the op that one worker runs on its share | [`local`] |
+//! | operations and bytes | [`cost`] |
+//! | whether it is element-wise, a broadcast, linear | [`accesses`] |
+//! | its results, for actual operands | [`evaluate`] |
+//!
+//! Ops have descriptions through the interface [`Describe`]. Algorithms that cannot be written as element expressions
+//! are [opaque functions](OpaqueFunction).
+//!
+//! ```
+//! use tofu_tdl::{OpaqueRegistry, parse, strategies};
+//!
+//! let text = "tdl @conv1d(data: [B, CI, X + DX - 1], filter: [CI, CO, DX]) -> [B, CO, X] {
+//!   out[b, co, x] = sum(ci, dx) data[b, ci, x + dx] * filter[ci, co, dx]
+//! }";
+//! let conv1d = parse(text, 1, &OpaqueRegistry::builtin()).unwrap();
+//! let strategies = strategies(&conv1d);
+//! assert_eq!(
+//!     strategies[2].text(&conv1d),
+//!     "x: data [whole, whole, halo(0, DX - 1)], filter [whole, whole, whole] -> concat 2",
+//! );
+//! // Worker 1 of 2, for B = 4, CI = 3, X = 10, DX = 3, CO = 5.
+//! let regions = strategies[2].regions(&conv1d, &[4, 3, 10, 3, 5], 2, 1);
+//! assert_eq!((regions[0].dims[2].start, regions[0].dims[2].size), (5, 7));
+//! ```
 
+mod access;
 mod builder;
 mod canonical;
 mod check;
+mod cost;
+mod describe;
 mod description;
 mod evaluate;
 mod facts;
@@ -18,11 +54,14 @@ mod shape;
 mod strategy;
 mod walk;
 
+pub use access::{Access, AccessMap, Accesses, accesses};
 pub use builder::Builder;
+pub use cost::{Cost, cost};
+pub use describe::{Analyses, Analysis, Describe};
 pub use description::*;
 pub use evaluate::{EvaluateError, Part, Tensor, Trace, combine_partials, evaluate, evaluate_part};
 pub use local::{Local, local};
-pub use opaque::{OpaqueElement, OpaqueFunction, OpaqueRegistry};
+pub use opaque::{OpaqueElement, OpaqueFunction, OpaqueRegistry, Reference};
 pub use parse::parse;
 pub use region::{DimRange, Region, regions};
 pub use scalar::{BinaryOp, Comparison, Literal, TypeClass, UnaryOp};

@@ -71,8 +71,11 @@ impl Rewriter<'_> {
         }
         for (parameter, need) in data.parameters.iter().zip(&self.needs.operands) {
             let rank = parameter.dims.len();
-            let dims: Vec<IndexId> =
-                region(need.as_deref(), rank).dims.iter().map(|dim| self.b.constant(dim.size as i64)).collect();
+            let dims: Vec<IndexId> = region(need.as_deref(), rank)
+                .dims
+                .iter()
+                .map(|dim| self.b.constant(dim.size as i64))
+                .collect();
             self.b.operand(&parameter.name, parameter.ty, &dims);
         }
         for (number, combiner) in data.combiners.iter().enumerate() {
@@ -109,11 +112,8 @@ impl Rewriter<'_> {
             let mut scope = Scope::new(data, self.extents);
             result.vars.iter().for_each(|&var| bind_output(&mut scope, var, self.part));
             let vars = self.bind(&result.vars, &scope);
-            let body = if scope.is_dead() {
-                self.b.int(0, result.ty)
-            } else {
-                self.scalar(result.body, &mut scope)
-            };
+            let body =
+                if scope.is_dead() { self.b.int(0, result.ty) } else { self.scalar(result.body, &mut scope) };
             self.starts.clear();
             self.b.output(&result.name, result.ty, &vars, body);
         }

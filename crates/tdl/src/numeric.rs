@@ -208,9 +208,7 @@ pub(crate) fn convert(from: ElementType, to: ElementType, word: Word) -> Word {
             Word::of_int(to, (word.as_float(from) as i128).clamp(low, high))
         }
         (_, Float) => match (word.as_int(from), to) {
-            (value, ElementType::F32) => {
-                Word { low: u64::from((value as f32).to_bits()), high: 0 }
-            }
+            (value, ElementType::F32) => Word { low: u64::from((value as f32).to_bits()), high: 0 },
             (value, ElementType::F64) => Word::of_float(to, value as f64),
             (value, _) => Word::of_float(to, rounded_to_odd(value)),
         },
@@ -244,4 +242,3 @@ pub(crate) fn bitcast(from: ElementType, to: ElementType, word: Word) -> Word {
     let raw = word.low & mask;
     if to.is_integer() { Word::of_int(to, i128::from(raw)) } else { Word { low: raw, high: 0 } }
 }
-

@@ -22,12 +22,17 @@ pub struct OpaqueFunction {
     /// The types of the elements of result `number`, given those of the arguments.
     pub element: OpaqueElement,
     /// Computes the results of whole tensors; the constants are those of the call. It must not panic.
-    pub reference: fn(&[Tensor], &[i64]) -> Result<Vec<Tensor>, String>,
+    pub reference: Reference,
+    /// Floating-point operations of a call, given the extents of its arguments.
+    pub flops: fn(&[Vec<u64>]) -> u64,
     /// The function that MLIR code calls.
     pub mlir_symbol: &'static str,
     /// CUDA C++ source of a device function of that name; empty where there is none.
     pub cuda_source: &'static str,
 }
+
+/// Computes the results of whole tensors; or says why it cannot.
+pub type Reference = fn(&[Tensor], &[i64]) -> Result<Vec<Tensor>, String>;
 
 /// The type of an opaque function's result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,6 +89,10 @@ mod cholesky {
         results: 1,
         element: OpaqueElement::Argument,
         reference,
+        flops: |dims| {
+            let n = dims.first().and_then(|dims| dims.first()).copied().unwrap_or(0);
+            n.saturating_mul(n).saturating_mul(n) / 3
+        },
         mlir_symbol: "tofu_cholesky",
         cuda_source: SOURCE,
     };

@@ -85,7 +85,8 @@ impl Printer<'_> {
             });
             out.push_str(&format!("<{}>", params.collect::<Vec<_>>().join(", ")));
         }
-        let parameters = data.parameters.iter().map(|p| format!("{}: {}", p.name, self.tensor(p.ty, &p.dims)));
+        let parameters =
+            data.parameters.iter().map(|p| format!("{}: {}", p.name, self.tensor(p.ty, &p.dims)));
         out.push_str(&format!("({}) -> ", parameters.collect::<Vec<_>>().join(", ")));
         match &*data.results {
             [result] if &*result.name == "out" => out.push_str(&self.tensor(result.ty, &result.dims)),
@@ -124,7 +125,9 @@ impl Printer<'_> {
         match &*data.types {
             [] => true,
             [only] => {
-                only.class == TypeClass::Any && &*only.name == "T" && written().any(|ty| ty == TypeRef::Param(0))
+                only.class == TypeClass::Any
+                    && &*only.name == "T"
+                    && written().any(|ty| ty == TypeRef::Param(0))
             }
             _ => false,
         }
@@ -168,7 +171,8 @@ impl Printer<'_> {
     }
 
     fn tuple(&self, values: &[ScalarId], types: &[TypeRef]) -> String {
-        let texts = values.iter().enumerate().map(|(n, &value)| self.scalar(value, types.get(n).copied()).text);
+        let texts =
+            values.iter().enumerate().map(|(n, &value)| self.scalar(value, types.get(n).copied()).text);
         texts.collect::<Vec<_>>().join(", ")
     }
 
@@ -358,7 +362,8 @@ impl Printer<'_> {
             let bodies = self.tuple(&reduction.bodies, &combiner.types);
             return Text::new(format!("{}({target})({bodies}).{component}", combiner.name), level::PRIMARY);
         }
-        let name = REDUCERS.iter().find(|(_, reducer)| *reducer == reduction.reducer).map_or("?", |(name, _)| name);
+        let name =
+            REDUCERS.iter().find(|(_, reducer)| *reducer == reduction.reducer).map_or("?", |(name, _)| name);
         let Some(&body) = reduction.bodies.first() else { return Text::new(name, level::PRIMARY) };
         let body = self.scalar(body, place);
         let own = if body.level == level::CONDITIONAL { level::CONDITIONAL } else { level::REDUCTION };

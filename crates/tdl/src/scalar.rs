@@ -154,7 +154,10 @@ pub enum UnaryOp {
     /// An `i64` in the total order of a float's values.
     OrderKey,
     /// Rounds to a narrower exponent and mantissa.
-    ReducePrecision { exponent: u8, mantissa: u8 },
+    ReducePrecision {
+        exponent: u8,
+        mantissa: u8,
+    },
 }
 
 impl UnaryOp {

@@ -119,13 +119,7 @@ pub fn solve_with_results(
     };
     let operands = data.parameters.iter().map(|parameter| tensor(&parameter.dims, parameter.ty)).collect();
     let results = data.results.iter().map(|result| tensor(&result.dims, result.ty)).collect();
-    Ok(Solution {
-        extents: solver.extents(),
-        assumptions: solver.assumptions(),
-        types,
-        operands,
-        results,
-    })
+    Ok(Solution { extents: solver.extents(), assumptions: solver.assumptions(), types, operands, results })
 }
 
 /// The extents of the operands, for extents of the description in its order; `None` if one is negative or too large.
@@ -152,8 +146,7 @@ pub(crate) fn undetermined(description: &Description) -> Vec<Diagnostic> {
         .into_iter()
         .map(|extent| {
             let message = format!("the extent `{extent}` does not follow from the operands");
-            let error =
-                Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, description.spans().whole, message);
+            let error = Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, description.spans().whole, message);
             error.help(format!("say what it is: `where {extent} = …`"))
         })
         .collect()
@@ -168,7 +161,8 @@ fn arity(description: &Description, operands: &[TensorType], results: &[TensorTy
         other: None,
         span: description.spans().whole,
     };
-    if operands.len() != data.parameters.len() || (!results.is_empty() && results.len() != data.results.len()) {
+    if operands.len() != data.parameters.len() || (!results.is_empty() && results.len() != data.results.len())
+    {
         let message = format!(
             "@{} takes {} operands and gives {} results, not {} and {}",
             data.name,

@@ -144,7 +144,13 @@ impl Strategy {
     }
 
     /// What a worker reads of each operand.
-    pub fn regions(&self, description: &Description, extents: &[u64], workers: u64, worker: u64) -> Vec<Region> {
+    pub fn regions(
+        &self,
+        description: &Description,
+        extents: &[u64],
+        workers: u64,
+        worker: u64,
+    ) -> Vec<Region> {
         regions(description, extents, &self.part(description, extents, workers, worker))
     }
 }

@@ -1,6 +1,31 @@
 //! Looks into expressions.
 
 use crate::description::*;
+use crate::scalar::{Comparison, Literal};
+
+/// For `sum(v) if e == v then term else 0`, where `e` does not use `v`: `e` and the term. Such a sum has at most one
+/// term.
+pub(crate) fn single_term(data: &Data, reduction: &Reduction) -> Option<(ScalarId, ScalarId)> {
+    let (&[var], &[body]) = (&reduction.vars[..], &reduction.bodies[..]) else { return None };
+    let &Scalar::Select(condition, term, rest) = data.scalar(body) else { return None };
+    let is_zero = matches!(data.scalar(rest), Scalar::Literal(Literal::Int(0)));
+    let &Scalar::Compare(Comparison::Eq, a, b) = data.scalar(condition) else { return None };
+    if reduction.reducer != Reducer::Sum || !is_zero {
+        return None;
+    }
+    let is_var = |id: ScalarId| matches!(data.scalar(id), Scalar::Index(index) if data.index(*index) == Index::Var(var));
+    let other = match (is_var(a), is_var(b)) {
+        (true, false) => b,
+        (false, true) => a,
+        _ => return None,
+    };
+    (!mentions_var(data, other, var)).then_some((other, term))
+}
+
+/// Whether an expression uses a variable.
+pub(crate) fn mentions_var(data: &Data, id: ScalarId, var: VarId) -> bool {
+    any_index(data, id, &|index| index == Index::Var(var))
+}
 
 /// Whether some index expression inside a scalar expression is wanted, in the order of the text.
 pub(crate) fn any_index(data: &Data, id: ScalarId, wanted: &dyn Fn(Index) -> bool) -> bool {

@@ -98,8 +98,7 @@ impl Walk<'_> {
         let data = facts.data;
         let Some(&extent) = data.dims(source).get(dimension) else { return };
         let value = facts.poly(index);
-        let depends_on_elements =
-            value.atoms().iter().any(|&atom| mentions_data(&Poly::atom(atom), facts));
+        let depends_on_elements = value.atoms().iter().any(|&atom| mentions_data(&Poly::atom(atom), facts));
         if depends_on_elements {
             return;
         }

@@ -21,8 +21,7 @@ pub(super) fn check(description: &Description) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = (0..data.scalars.len())
         .filter_map(|number| {
             let error = checker.error(ScalarId::from_index(number))?;
-            let mut diagnostic =
-                Diagnostic::error(error.code(), spans[number].or(whole), error.message);
+            let mut diagnostic = Diagnostic::error(error.code(), spans[number].or(whole), error.message);
             diagnostic.help = error.help;
             Some(diagnostic)
         })
@@ -32,7 +31,10 @@ pub(super) fn check(description: &Description) -> Vec<Diagnostic> {
             let (own, wanted) = (type_text(data, data.scalar_type(id)), type_text(data, ty));
             let message = format!("{what} has the type {wanted} and is defined as a value of type {own}");
             let span = spans[id.index()].or(whole);
-            found.push(Diagnostic::error(&codes::TDL_TYPE, span, message).help(format!("write `convert<{wanted}>(…)`")));
+            found.push(
+                Diagnostic::error(&codes::TDL_TYPE, span, message)
+                    .help(format!("write `convert<{wanted}>(…)`")),
+            );
         }
     };
     for result in &data.results {
@@ -137,7 +139,8 @@ impl Checker<'_> {
                 self.same("if", *a, *b)
             }
             Scalar::Bitcast(a) => {
-                let (Known::Type(from), Known::Type(to)) = ((self.known)(ty(*a)), (self.known)(ty(id))) else {
+                let (Known::Type(from), Known::Type(to)) = ((self.known)(ty(*a)), (self.known)(ty(id)))
+                else {
                     return None;
                 };
                 (from.bits() != to.bits() || from.is_complex() != to.is_complex()).then(|| TypeError {
@@ -157,7 +160,8 @@ impl Checker<'_> {
                     Reducer::Or => ("or", TypeClass::Logical),
                     Reducer::Custom(combiner) => {
                         let combiner = data.combiner(combiner);
-                        let wrong = reduction.bodies.iter().zip(&combiner.types).find(|(b, t)| ty(**b) != **t);
+                        let wrong =
+                            reduction.bodies.iter().zip(&combiner.types).find(|(b, t)| ty(**b) != **t);
                         return wrong.map(|(&body, &wanted)| TypeError {
                             message: format!(
                                 "`{}` carries a value of type {} and is given one of type {}",

@@ -27,7 +27,8 @@ pub fn combine_partials(
         Reducer::Custom(id) => data.combiners.get(id.index()).map_or(0, |combiner| combiner.types.len()),
         _ => 1,
     };
-    let shapes_agree = left.iter().zip(right).all(|(a, b)| a.dims() == b.dims() && a.element() == b.element());
+    let shapes_agree =
+        left.iter().zip(right).all(|(a, b)| a.dims() == b.dims() && a.element() == b.element());
     if left.len() != carried || right.len() != carried || !shapes_agree {
         return Err(EvaluateError("partial results of different shapes or numbers are combined".to_owned()));
     }

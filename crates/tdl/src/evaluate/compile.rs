@@ -13,8 +13,8 @@ use super::program::*;
 use crate::description::*;
 use crate::numeric::{self, Word};
 use crate::opaque::OpaqueRegistry;
-use crate::scalar::{Comparison, Literal};
 use crate::shape::resolve;
+use crate::walk::single_term;
 
 /// What a description is compiled for.
 pub(super) struct Context<'a> {
@@ -137,7 +137,10 @@ impl<'c, 'a> Compiler<'c, 'a> {
     }
 
     /// Compiles what only some paths run; what it computes is forgotten afterwards.
-    fn inner<T>(&mut self, compile: impl FnOnce(&mut Self, &mut Block) -> Compiled<T>) -> Compiled<(Block, T)> {
+    fn inner<T>(
+        &mut self,
+        compile: impl FnOnce(&mut Self, &mut Block) -> Compiled<T>,
+    ) -> Compiled<(Block, T)> {
         let (known, reductions) = (self.known.len(), self.known_reductions.len());
         let mut block = Block::new();
         let result = compile(self, &mut block)?;
@@ -347,25 +350,7 @@ impl<'c, 'a> Compiler<'c, 'a> {
 
     /// The value of the variable at which alone a sum has a term, and that term.
     fn single_term(&mut self, reduction: &Reduction) -> Compiled<Option<((Block, Linear), ScalarId)>> {
-        let data = self.context.data;
-        let (&[var], &[body]) = (&reduction.vars[..], &reduction.bodies[..]) else { return Ok(None) };
-        let &Scalar::Select(condition, term, rest) = data.scalar(body) else { return Ok(None) };
-        let is_zero = matches!(data.scalar(rest), Scalar::Literal(Literal::Int(0)));
-        let &Scalar::Compare(Comparison::Eq, a, b) = data.scalar(condition) else { return Ok(None) };
-        if reduction.reducer != Reducer::Sum || !is_zero {
-            return Ok(None);
-        }
-        let is_var = |id: ScalarId| {
-            matches!(data.scalar(id), Scalar::Index(index) if data.index(*index) == Index::Var(var))
-        };
-        let other = match (is_var(a), is_var(b)) {
-            (true, false) => b,
-            (false, true) => a,
-            _ => return Ok(None),
-        };
-        if mentions_var(data, other, var) {
-            return Ok(None);
-        }
+        let Some((other, term)) = single_term(self.context.data, reduction) else { return Ok(None) };
         let (block, register) = self.inner(|this, block| {
             let a = this.scalar(other, block)?;
             let to = this.int_register();
@@ -389,7 +374,8 @@ impl<'c, 'a> Compiler<'c, 'a> {
         }
         let (left, right) = all.split_at(count as usize);
         // Carried values change with every step: nothing computed from them may be kept.
-        let (known, reductions) = (std::mem::take(&mut self.known), std::mem::take(&mut self.known_reductions));
+        let (known, reductions) =
+            (std::mem::take(&mut self.known), std::mem::take(&mut self.known_reductions));
         let (block, results) = self.inner(|this, block| {
             combiner.bodies.iter().map(|&body| this.scalar(body, block)).collect::<Compiled<Vec<Reg>>>()
         })?;
@@ -439,11 +425,6 @@ fn step_target(step: &Step) -> Reg {
         Step::Opaque(call) => call.to,
         Step::Floor { .. } | Step::Modulo { .. } | Step::ToIndex { .. } | Step::Reduce(_) => 0,
     }
-}
-
-/// Whether an expression uses a variable.
-pub(crate) fn mentions_var(data: &Data, id: ScalarId, var: VarId) -> bool {
-    crate::walk::any_index(data, id, &|index| index == Index::Var(var))
 }
 
 /// A word that nothing has set.

@@ -97,7 +97,12 @@ pub(super) struct Reduce {
 pub(super) enum Combine {
     Binary(BinaryOp, ElementType, BinaryFn),
     /// Reads the carried values from the first registers, what is combined in from the second.
-    Custom { left: Vec<Reg>, right: Vec<Reg>, block: Block, results: Vec<Reg> },
+    Custom {
+        left: Vec<Reg>,
+        right: Vec<Reg>,
+        block: Block,
+        results: Vec<Reg>,
+    },
 }
 
 pub(super) struct Opaque {

@@ -259,7 +259,8 @@ impl<'a> State<'a> {
                 offset = offset.wrapping_mul(*extent).wrapping_add(index);
             }
             let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-            let word = self.tensor(argument.buffer).and_then(|tensor| tensor.load(offset)).ok_or_else(missing)?;
+            let word =
+                self.tensor(argument.buffer).and_then(|tensor| tensor.load(offset)).ok_or_else(missing)?;
             result.store(number, word);
             self.note(argument.buffer, offset);
             for (index, (extent, given)) in at.iter_mut().zip(&argument.dims).rev() {

@@ -41,7 +41,10 @@ impl Tensor {
     pub fn from_bytes(element: ElementType, dims: &[u64], bytes: Vec<u8>) -> Result<Tensor, String> {
         let size = dims.iter().try_fold(element.storage_bytes() as u64, |size, &dim| size.checked_mul(dim));
         if size != Some(bytes.len() as u64) {
-            return Err(format!("{} bytes are not a tensor of the extents {dims:?} of {element}", bytes.len()));
+            return Err(format!(
+                "{} bytes are not a tensor of the extents {dims:?} of {element}",
+                bytes.len()
+            ));
         }
         Ok(Tensor { element, dims: dims.to_vec(), bytes })
     }

@@ -41,9 +41,8 @@ pub(super) fn extent_in_text(
             .arguments
             .iter()
             .find_map(|(word, slots)| {
-                direct(word.text, &mut slots.iter().map(Option::as_ref)).or_else(|| {
-                    slots.iter().flatten().find_map(|index| extent_in_text(name, index, dims))
-                })
+                direct(word.text, &mut slots.iter().map(Option::as_ref))
+                    .or_else(|| slots.iter().flatten().find_map(|index| extent_in_text(name, index, dims)))
             })
             .or_else(|| each(&call.indices)),
     }
@@ -55,7 +54,9 @@ pub(crate) fn extent_in_scalar(data: &Data, var: VarId, id: ScalarId) -> Option<
     let access = |source: Source, slots: &mut dyn Iterator<Item = Option<IndexId>>| {
         let slots: Vec<Option<IndexId>> = slots.collect();
         let alone = |slot: &Option<IndexId>| {
-            slot.is_some_and(|index| matches!(data.index(index), Index::Var(other) if same_name(data, var, other)))
+            slot.is_some_and(
+                |index| matches!(data.index(index), Index::Var(other) if same_name(data, var, other)),
+            )
         };
         let direct = slots.iter().position(alone).and_then(|at| data.dims(source).get(at).copied());
         direct.or_else(|| slots.iter().flatten().find_map(|&index| extent_in_index(data, var, index)))
@@ -86,11 +87,7 @@ fn same_name(data: &Data, a: VarId, b: VarId) -> bool {
 fn extent_in_index(data: &Data, var: VarId, id: IndexId) -> Option<IndexId> {
     match data.index(id) {
         Index::Const(_) | Index::Extent(_) | Index::Var(_) => None,
-        Index::Add(a, b)
-        | Index::Sub(a, b)
-        | Index::Mul(a, b)
-        | Index::FloorDiv(a, b)
-        | Index::Mod(a, b) => {
+        Index::Add(a, b) | Index::Sub(a, b) | Index::Mul(a, b) | Index::FloorDiv(a, b) | Index::Mod(a, b) => {
             extent_in_index(data, var, a).or_else(|| extent_in_index(data, var, b))
         }
         Index::Data(scalar) => extent_in_scalar(data, var, scalar),

@@ -20,11 +20,8 @@ pub(super) fn grammar_error(text: &str, base: u32, error: &Error<Rule>) -> Diagn
         return Diagnostic::error(&codes::UNTERMINATED, place(at), message);
     };
     let is_inner = |c: char| c.is_alphanumeric() || c == '_';
-    let length = if is_inner(first) {
-        rest.find(|c| !is_inner(c)).unwrap_or(rest.len())
-    } else {
-        first.len_utf8()
-    };
+    let length =
+        if is_inner(first) { rest.find(|c| !is_inner(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
     let token: String = rest[..length].chars().take(40).collect();
     let message = format!("expected {}, found `{}`", list(positives), token.escape_debug());
     Diagnostic::error(&codes::SYNTAX, place(at + length), message)

@@ -298,7 +298,14 @@ impl<'t, 'r> Lowering<'t, 'r> {
         }
     }
 
-    fn binary(&mut self, operator: &str, a: &Expr<'t>, b: &Expr<'t>, expr: &Expr<'t>, place: Place) -> ScalarId {
+    fn binary(
+        &mut self,
+        operator: &str,
+        a: &Expr<'t>,
+        b: &Expr<'t>,
+        expr: &Expr<'t>,
+        place: Place,
+    ) -> ScalarId {
         let op = match operator {
             "+" => BinaryOp::Add,
             "-" => BinaryOp::Sub,
@@ -307,7 +314,8 @@ impl<'t, 'r> Lowering<'t, 'r> {
             "and" => BinaryOp::And,
             "or" => BinaryOp::Or,
             _ => {
-                let message = format!("`{operator}` works on indices and extents; use `/` and `rem` on elements");
+                let message =
+                    format!("`{operator}` works on indices and extents; use `/` and `rem` on elements");
                 self.b.at(expr.span).report(&codes::TDL_TYPE, message);
                 return self.nothing();
             }
@@ -362,7 +370,8 @@ impl<'t, 'r> Lowering<'t, 'r> {
     fn call(&mut self, name: &str, arguments: &[Expr<'t>], expr: &Expr<'t>, place: Place) -> ScalarId {
         match (UnaryOp::from_name(name), BinaryOp::from_name(name), arguments) {
             (Some(op), _, [a]) => {
-                let keeps = !matches!(op, UnaryOp::IsFinite | UnaryOp::OrderKey | UnaryOp::Real | UnaryOp::Imag);
+                let keeps =
+                    !matches!(op, UnaryOp::IsFinite | UnaryOp::OrderKey | UnaryOp::Real | UnaryOp::Imag);
                 let value = self.scalar(a, if keeps { place } else { Place::Free });
                 self.b.at(expr.span).unary(op, value)
             }
@@ -441,10 +450,8 @@ impl<'t, 'r> Lowering<'t, 'r> {
             arguments.push(Slice { source, dims });
         }
         if arguments.len() != function.arguments || call.component as usize >= function.results {
-            let message = format!(
-                "\"{name}\" takes {} tensors and gives {}",
-                function.arguments, function.results
-            );
+            let message =
+                format!("\"{name}\" takes {} tensors and gives {}", function.arguments, function.results);
             self.b.at(expr.span).report(&codes::TDL_UNKNOWN_OPAQUE, message);
             return self.nothing();
         }

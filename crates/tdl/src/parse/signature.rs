@@ -291,7 +291,8 @@ impl<'t> Lowering<'t, '_> {
         }
         let half = slots.len() / 2;
         let types: Vec<TypeRef> = slots[..half].iter().map(|slot| slot.1).collect();
-        let same = slots.len() == 2 * half && slots[half..].iter().map(|slot| slot.1).eq(types.iter().copied());
+        let same =
+            slots.len() == 2 * half && slots[half..].iter().map(|slot| slot.1).eq(types.iter().copied());
         if !same {
             let message = "a combiner takes as many left as right values, of the same types";
             self.b.at(name.span).report(&codes::TDL_WRONG_REDUCER, message);

@@ -63,8 +63,9 @@ type Read<T> = Result<T, Diagnostic>;
 
 impl Reader {
     pub(super) fn span(self, pair: &Pair<'_, Rule>) -> Span {
-        let span = pair.as_span();
-        Span::new(self.base + span.start() as u32, self.base + span.end() as u32)
+        // A rule takes in the white space after it where more could follow.
+        let start = self.base + pair.as_span().start() as u32;
+        Span::new(start, start + pair.as_str().trim_end().len() as u32)
     }
 
     pub(super) fn word<'t>(self, pair: &Pair<'t, Rule>) -> Word<'t> {
@@ -180,8 +181,7 @@ impl Reader {
         let mut result = None;
         for window in parts.windows(3).step_by(2) {
             let [left, operator, right] = window else { continue };
-            let (a, b) =
-                (self.at_depth(left.clone(), depth + 1)?, self.at_depth(right.clone(), depth + 1)?);
+            let (a, b) = (self.at_depth(left.clone(), depth + 1)?, self.at_depth(right.clone(), depth + 1)?);
             let comparison = match operator.as_str() {
                 "==" => Comparison::Eq,
                 "!=" => Comparison::Ne,
@@ -190,10 +190,8 @@ impl Reader {
                 ">" => Comparison::Gt,
                 _ => Comparison::Ge,
             };
-            let compared = Expr {
-                span: a.span.join(b.span),
-                kind: Kind::Compare(comparison, Box::new(a), Box::new(b)),
-            };
+            let compared =
+                Expr { span: a.span.join(b.span), kind: Kind::Compare(comparison, Box::new(a), Box::new(b)) };
             result = Some(match result {
                 Some(others) => join("and", others, compared),
                 None => compared,
@@ -275,7 +273,11 @@ impl Reader {
                     for constant in part.into_inner() {
                         let span = self.span(&constant);
                         let value = constant.as_str().parse().map_err(|_| {
-                            Diagnostic::error(&codes::BAD_LITERAL, span, "the integer does not fit into 64 bits")
+                            Diagnostic::error(
+                                &codes::BAD_LITERAL,
+                                span,
+                                "the integer does not fit into 64 bits",
+                            )
                         })?;
                         call.constants.push(value);
                     }
@@ -304,9 +306,7 @@ impl Reader {
     fn small(self, pair: &Pair<'_, Rule>) -> Read<u32> {
         let digits = pair.as_str().trim_start_matches('.');
         let message = "there are not that many values";
-        digits
-            .parse()
-            .map_err(|_| Diagnostic::error(&codes::BAD_LITERAL, self.span(pair), message))
+        digits.parse().map_err(|_| Diagnostic::error(&codes::BAD_LITERAL, self.span(pair), message))
     }
 }
 

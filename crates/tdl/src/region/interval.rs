@@ -62,7 +62,8 @@ impl Interval {
             return self;
         }
         let (a, b) = (self.low.saturating_mul(factor), self.high.saturating_mul(factor));
-        Interval { low: a.min(b), high: a.max(b), step: self.step.saturating_mul(factor.saturating_abs()) }.normal()
+        Interval { low: a.min(b), high: a.max(b), step: self.step.saturating_mul(factor.saturating_abs()) }
+            .normal()
     }
 
     /// The numbers from `low` to `high` that are in it.
@@ -191,11 +192,19 @@ mod tests {
                 assert_eq!((got.low, got.high), (divided.low, divided.high), "{a:?} / {divisor}");
                 let rest = hull_of(members(a).into_iter().map(|x| x.rem_euclid(divisor)));
                 let got = a.modulo(divisor);
-                assert_eq!((got.low, got.high, got.step), (rest.low, rest.high, rest.step), "{a:?} % {divisor}");
+                assert_eq!(
+                    (got.low, got.high, got.step),
+                    (rest.low, rest.high, rest.step),
+                    "{a:?} % {divisor}"
+                );
                 for wanted in 0..divisor {
                     let kept = members(a).into_iter().filter(|x| x.rem_euclid(divisor) == wanted);
                     let kept = hull_of(kept);
-                    assert_eq!(members(a.congruent(wanted, divisor)), members(kept), "{a:?} = {wanted} % {divisor}");
+                    assert_eq!(
+                        members(a.congruent(wanted, divisor)),
+                        members(kept),
+                        "{a:?} = {wanted} % {divisor}"
+                    );
                 }
                 let scaled = hull_of(members(a).into_iter().map(|x| x * -divisor));
                 assert_eq!(a.scale(-divisor), scaled);

@@ -191,7 +191,8 @@ impl<'d> Scope<'d> {
             }
             Scalar::Unary(UnaryOp::Not, a) => self.note(a, !holds),
             Scalar::Compare(comparison, a, b) => {
-                let (&Scalar::Index(a), &Scalar::Index(b)) = (self.data.scalar(a), self.data.scalar(b)) else {
+                let (&Scalar::Index(a), &Scalar::Index(b)) = (self.data.scalar(a), self.data.scalar(b))
+                else {
                     return;
                 };
                 self.compare(if holds { comparison } else { comparison.negated() }, a, b);
@@ -245,12 +246,12 @@ impl<'d> Scope<'d> {
             self.bounds.push(Bound { terms: terms.clone(), low, high, congruence: None });
         }
         // A bound on a quotient is one on what is divided.
-        if let [(Term::Other(id), 1)] = terms[..] {
-            if let Index::FloorDiv(a, b) = self.data.index(id) {
-                let (inner, divisor) = (self.sum(a), self.extent(b));
-                let above = high.saturating_add(1).saturating_mul(divisor).saturating_sub(1);
-                self.bound(&inner, low.saturating_mul(divisor).max(-FAR), above.min(FAR));
-            }
+        if let [(Term::Other(id), 1)] = terms[..]
+            && let Index::FloorDiv(a, b) = self.data.index(id)
+        {
+            let (inner, divisor) = (self.sum(a), self.extent(b));
+            let above = high.saturating_add(1).saturating_mul(divisor).saturating_sub(1);
+            self.bound(&inner, low.saturating_mul(divisor).max(-FAR), above.min(FAR));
         }
         self.dead |= self.interval_of(&Sum { constant: 0, terms }).is_empty();
     }

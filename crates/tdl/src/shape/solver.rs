@@ -81,7 +81,12 @@ impl<'d> Solver<'d> {
             }
             Dim::Unknown => self.free_atom(None, actual),
         };
-        self.equations.push(Equation { left: expected, right: Right::Actual(poly, actual), origin, done: false });
+        self.equations.push(Equation {
+            left: expected,
+            right: Right::Actual(poly, actual),
+            origin,
+            done: false,
+        });
     }
 
     fn free_atom(&mut self, known: Option<usize>, dim: Dim) -> Poly {
@@ -146,9 +151,7 @@ impl<'d> Solver<'d> {
         let negated = rest.scale(-1);
         let (value, left) = match (factor.as_constant(), negated.as_constant()) {
             (Some(0), _) => return Ok(false),
-            (Some(factor), Some(value)) => {
-                (Poly::constant(value / factor), Poly::constant(value % factor))
-            }
+            (Some(factor), Some(value)) => (Poly::constant(value / factor), Poly::constant(value % factor)),
             (Some(-1), None) => (rest, Poly::default()),
             _ => negated.divide(&factor),
         };
@@ -220,7 +223,8 @@ impl<'d> Solver<'d> {
             let (_, by) = self.values[extent.index()].as_ref()?;
             (*by != origin).then_some((extent, *by))
         });
-        let mut message = format!("{} is {actual}, but `{expected}` is {}", self.place(origin), number_text(value));
+        let mut message =
+            format!("{} is {actual}, but `{expected}` is {}", self.place(origin), number_text(value));
         if let Some((extent, by)) = other {
             let name = &self.data.extents[extent.index()];
             let value = self.values[extent.index()].as_ref().and_then(|(value, _)| value.as_constant());
@@ -230,13 +234,16 @@ impl<'d> Solver<'d> {
     }
 
     fn assume(&mut self, number: usize) {
-        let (left, right) = (self.size(self.equations[number].left), match &self.equations[number].right {
-            Right::Actual(_, dim) => *dim,
-            Right::Extent(extent) => {
-                let extent = *extent;
-                self.size(extent)
-            }
-        });
+        let (left, right) = (
+            self.size(self.equations[number].left),
+            match &self.equations[number].right {
+                Right::Actual(_, dim) => *dim,
+                Right::Extent(extent) => {
+                    let extent = *extent;
+                    self.size(extent)
+                }
+            },
+        );
         if left != right && left != Dim::Unknown && right != Dim::Unknown {
             self.assumed.push((left, right));
         }
@@ -284,7 +291,11 @@ impl<'d> Solver<'d> {
                 let condition = self.data.conditions[number];
                 let sign = if condition.relation == Relation::Equal { "=" } else { "<=" };
                 let (left, right) = (condition.left, condition.right);
-                format!("the condition `{} {sign} {}`", index_text(self.data, left), index_text(self.data, right))
+                format!(
+                    "the condition `{} {sign} {}`",
+                    index_text(self.data, left),
+                    index_text(self.data, right)
+                )
             }
         }
     }
@@ -349,7 +360,10 @@ impl<'d> Solver<'d> {
     }
 
     pub(super) fn extents(&self) -> Vec<Dim> {
-        self.values.iter().map(|value| value.as_ref().map_or(Dim::Unknown, |(poly, _)| self.dim(poly))).collect()
+        self.values
+            .iter()
+            .map(|value| value.as_ref().map_or(Dim::Unknown, |(poly, _)| self.dim(poly)))
+            .collect()
     }
 
     pub(super) fn unsolved(&self) -> Vec<&'d str> {

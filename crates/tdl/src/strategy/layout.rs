@@ -9,10 +9,13 @@ use crate::region::gcd;
 use crate::scalar::{BinaryOp, Comparison};
 
 /// The ends of an access in one dimension, and from one element to the next; `None` if they are not known.
+type Ends = Option<Known>;
+
 #[derive(Clone, Debug)]
-enum Ends {
-    Known { low: Poly, high: Poly, stride: i64 },
-    Unknown,
+struct Known {
+    low: Poly,
+    high: Poly,
+    stride: i64,
 }
 
 /// The size of a block of the variable, and the layouts of all operands.
@@ -41,7 +44,7 @@ pub(super) fn operands(data: &Data, axis: &Axis) -> (Amount, Vec<OperandLayout>)
         let mut facts = facts.clone();
         for (&var, ends) in item.vars.iter().zip(needed) {
             facts.bind(var);
-            if let Ends::Known { low, high, .. } = ends {
+            if let Some(Known { low, high, .. }) = ends {
                 facts.bind_between(var, low, high);
             }
         }
@@ -202,14 +205,14 @@ impl Walk<'_> {
         for (dimension, (slot, &size)) in slots.zip(&facts.data.dims(source)).enumerate() {
             let Some(index) = slot else {
                 let high = facts.poly(size).offset(-1);
-                all.push(Ends::Known { low: Poly::default(), high, stride: 1 });
+                all.push(Some(Known { low: Poly::default(), high, stride: 1 }));
                 continue;
             };
             self.index(index, facts, selected);
-            if let (Source::Operand(number), true) = (source, selected) {
-                if facts.data.index(index) == Index::Var(self.axis.var) {
-                    self.masked[number as usize].push(dimension);
-                }
+            if let (Source::Operand(number), true) = (source, selected)
+                && facts.data.index(index) == Index::Var(self.axis.var)
+            {
+                self.masked[number as usize].push(dimension);
             }
             all.push(ends(index, size, facts));
         }
@@ -230,7 +233,7 @@ fn ends(index: IndexId, size: IndexId, facts: &mut Facts<'_>) -> Ends {
     if mentions_data {
         // Depends on elements: any of them.
         let high = facts.poly(size).offset(-1);
-        return Ends::Known { low: Poly::default(), high, stride: 1 };
+        return Some(Known { low: Poly::default(), high, stride: 1 });
     }
     let mut stride = 0;
     for atom in poly.atoms() {
@@ -241,20 +244,12 @@ fn ends(index: IndexId, size: IndexId, facts: &mut Facts<'_>) -> Ends {
         let factor = poly.split(atom).and_then(|(factor, _)| factor.as_constant());
         stride = gcd(stride, factor.map_or(1, |factor| factor.unsigned_abs() as i64));
     }
-    match facts.ends(&poly) {
-        Some((low, high)) => Ends::Known { low, high, stride: stride.max(1) },
-        None => Ends::Unknown,
-    }
+    facts.ends(&poly).map(|(low, high)| Known { low, high, stride: stride.max(1) })
 }
 
 fn hull(a: Ends, b: Ends, facts: &mut Facts<'_>) -> Ends {
-    let (
-        Ends::Known { low: low_a, high: high_a, stride: stride_a },
-        Ends::Known { low: low_b, high: high_b, stride: stride_b },
-    ) = (a, b)
-    else {
-        return Ends::Unknown;
-    };
+    let Known { low: low_a, high: high_a, stride: stride_a } = a?;
+    let Known { low: low_b, high: high_b, stride: stride_b } = b?;
     let distance = low_b.sub(&low_a).as_constant().map_or(1, |d| d.unsigned_abs() as i64);
     let stride = gcd(gcd(stride_a, stride_b), distance);
     let mut least = |a: Poly, b: Poly| {
@@ -264,10 +259,7 @@ fn hull(a: Ends, b: Ends, facts: &mut Facts<'_>) -> Ends {
         facts.proves(&a.sub(&b)).then_some(b)
     };
     let (low, high) = (least(low_a, low_b), least(high_a.scale(-1), high_b.scale(-1)));
-    match (low, high) {
-        (Some(low), Some(high)) => Ends::Known { low, high: high.scale(-1), stride },
-        _ => Ends::Unknown,
-    }
+    Some(Known { low: low?, high: high?.scale(-1), stride })
 }
 
 /// The share in terms of which layouts are told.
@@ -280,7 +272,7 @@ struct Share {
 
 impl Share {
     fn layout(&self, ends: &Ends, size: IndexId, facts: &mut Facts<'_>) -> DimLayout {
-        let Ends::Known { low, high, stride } = ends else { return DimLayout::Irregular };
+        let Some(Known { low, high, stride }) = ends else { return DimLayout::Irregular };
         let depends = |poly: &Poly| poly.mentions(self.start) || poly.mentions(self.length);
         let above = high.offset(1);
         if !depends(low) && !depends(&above) {
@@ -329,9 +321,8 @@ impl Share {
         let (scale, rest) = low.split(self.start)?;
         let (scale_length, before) = rest.split(self.length)?;
         let (scale_above, after) = above.split(self.start)?;
-        let is_mirrored = [&scale, &scale_length, &scale_above]
-            .into_iter()
-            .all(|factor| *factor == self.block.scale(-1));
+        let is_mirrored =
+            [&scale, &scale_length, &scale_above].into_iter().all(|factor| *factor == self.block.scale(-1));
         (is_mirrored && before == *size && after == *size && *size == self.extent)
             .then_some(DimLayout::Reversed)
     }

@@ -6,8 +6,8 @@
 use tofu_ir::{ElementKind, EntityId};
 
 use crate::description::*;
-use crate::evaluate::mentions_var;
 use crate::scalar::{BinaryOp, Literal, TypeClass, UnaryOp};
+use crate::walk::mentions_var;
 
 /// How the partial values of a result are combined.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,8 +38,7 @@ pub(super) fn partial(data: &Data, id: ScalarId, var: VarId) -> Option<Partial> 
             if mentions_var(data, *condition, var) {
                 return None;
             }
-            let is_zero =
-                |id: ScalarId| matches!(data.scalar(id), Scalar::Literal(Literal::Int(0)));
+            let is_zero = |id: ScalarId| matches!(data.scalar(id), Scalar::Literal(Literal::Int(0)));
             match (partial(data, *a, var), partial(data, *b, var)) {
                 (Some(a), Some(b)) => join(a, b),
                 (Some(a), None) if is_zero(*b) && a.reducer == Reducer::Sum => Some(a),
@@ -52,9 +51,10 @@ pub(super) fn partial(data: &Data, id: ScalarId, var: VarId) -> Option<Partial> 
             let reads = data.scalars.iter().filter(
                 |scalar| matches!(scalar, Scalar::Read(source, _) if *source == Source::Let(*number)),
             );
-            let sliced = data.opaques.iter().any(|call| {
-                call.arguments.iter().any(|slice| slice.source == Source::Let(*number))
-            });
+            let sliced = data
+                .opaques
+                .iter()
+                .any(|call| call.arguments.iter().any(|slice| slice.source == Source::Let(*number)));
             if reads.count() != 1 || sliced || uses(data, id) > 1 {
                 return None;
             }
@@ -95,10 +95,10 @@ fn binary(data: &Data, op: BinaryOp, a: ScalarId, b: ScalarId, var: VarId) -> Op
         (BinaryOp::Mul, Some(part), None) | (BinaryOp::Mul, None, Some(part)) => of_sum(Some(part)),
         (BinaryOp::Div, Some(part), None) if is_inexact(data, a) => of_sum(Some(part)),
         // What is idempotent may be combined in by every worker.
-        (_, Some(part), None) | (_, None, Some(part)) => own(op).filter(|own| *own == part.reducer).map(|_| part),
-        (_, Some(a), Some(b)) => {
-            join(a, b).filter(|part| own(op) == Some(part.reducer))
+        (_, Some(part), None) | (_, None, Some(part)) => {
+            own(op).filter(|own| *own == part.reducer).map(|_| part)
         }
+        (_, Some(a), Some(b)) => join(a, b).filter(|part| own(op) == Some(part.reducer)),
         (_, None, None) => None,
     }
 }

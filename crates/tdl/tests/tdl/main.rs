@@ -2,6 +2,8 @@
 
 mod catalog;
 mod evaluation;
+mod mistakes;
+mod shapes;
 mod soundness;
 mod split;
 mod strategies;

@@ -18,10 +18,12 @@ fn check(case: &Case, rounds: usize, spoil: &dyn Fn(&mut Vec<Region>)) -> Result
         let whole = run(&description, &operands);
         for strategy in strategies(&description) {
             for workers in WORKERS {
-                compare(&description, &strategy, &extents, &operands, &whole, workers, spoil).map_err(|error| {
-                    let line = strategy.text(&description);
-                    format!("{line}\n{workers} workers, extents {extents:?}\n{error}\n{description}")
-                })?;
+                compare(&description, &strategy, &extents, &operands, &whole, workers, spoil).map_err(
+                    |error| {
+                        let line = strategy.text(&description);
+                        format!("{line}\n{workers} workers, extents {extents:?}\n{error}\n{description}")
+                    },
+                )?;
                 done += 1;
             }
         }

@@ -2,7 +2,8 @@
 
 use tofu_ir::ElementType;
 use tofu_tdl::{
-    Combine, Description, OpaqueRegistry, Reducer, Region, Strategy, Tensor, combine_partials, evaluate, local,
+    Combine, Description, OpaqueRegistry, Reducer, Region, Strategy, Tensor, combine_partials, evaluate,
+    local,
 };
 
 /// The elements of a region.
@@ -48,7 +49,8 @@ pub(crate) fn compare(
         })?;
         let mut regions = own.operands.clone();
         spoil(&mut regions);
-        let inputs: Vec<Tensor> = operands.iter().zip(&regions).map(|(tensor, region)| cut(tensor, region)).collect();
+        let inputs: Vec<Tensor> =
+            operands.iter().zip(&regions).map(|(tensor, region)| cut(tensor, region)).collect();
         let results = evaluate(&own.description, &inputs, &registry)
             .map_err(|error| format!("worker {worker}: {error}\n{}", own.description))?;
         parts.push(results);
@@ -64,7 +66,8 @@ pub(crate) fn compare(
                 own[0].clone()
             }
             Combine::Partial { reducer, component } => {
-                reduce(description, strategy, &parts, number, *reducer, *component).map_err(|error| error.to_string())?
+                reduce(description, strategy, &parts, number, *reducer, *component)
+                    .map_err(|error| error.to_string())?
             }
         };
         same(&combined, &whole[number], &format!("result {number}"))?;

@@ -87,9 +87,160 @@ fn reshapes_split_by_blocks() {
     );
     check(
         "tdl @unmerge(x: [A * B], y: [B]) -> [A, B] { out[a, b] = x[a * B + b] * y[b] }",
+        &["a: x [blocks(B)], y [whole] -> concat 0", "b: x [halo(0, A * B - B)], y [split] -> concat 1"],
+    );
+}
+
+#[test]
+fn images_split_with_halos() {
+    // Each worker's rows are twice its share of the output's rows, and one more: the window is 3 rows high.
+    check(
+        "tdl @conv2d_strided(x: [B, 2 * Y + 1, 3 * X - 1, C], f: [3, 2, C, O]) -> [B, Y, X, O] {
+           out[b, y, i, o] = sum(dy, dx, c) x[b, 2 * y + dy, 3 * i + dx, c] * f[dy, dx, c, o]
+         }",
         &[
-            "a: x [blocks(B)], y [whole] -> concat 0",
-            "b: x [halo(0, A * B - B)], y [split] -> concat 1",
+            "b: x [split, whole, whole, whole], f [whole, whole, whole, whole] -> concat 0",
+            "y: x [whole, halo(0, 1, scale 2), whole, whole], f [whole, whole, whole, whole] -> concat 1",
+            "i: x [whole, whole, halo(0, -1, scale 3), whole], f [whole, whole, whole, whole] -> concat 2",
+            "o: x [whole, whole, whole, whole], f [whole, whole, whole, split] -> concat 3",
+            "dy: x [whole, halo(0, 2 * Y - 2), whole, whole], f [split, whole, whole, whole] -> sum",
+            "dx: x [whole, whole, halo(0, 3 * X - 3), whole], f [whole, split, whole, whole] -> sum",
+            "c: x [whole, whole, whole, split], f [whole, whole, split, whole] -> sum",
         ],
     );
+    check(
+        "tdl @dilated(x: [X + 2 * K - 2], f: [K]) -> [X] { out[i] = sum(k) x[i + 2 * k] * f[k] }",
+        &[
+            "i: x [halo(0, 2 * K - 2)], f [whole] -> concat 0",
+            "k: x [halo(0, X - 2, scale 2)], f [split] -> sum",
+        ],
+    );
+    check(
+        "tdl @same(x: [N, C], f: [3, C, O]) -> [N, O] {
+           out[i, o] = sum(k, c) if i + k >= 1 and i + k <= N then x[i + k - 1, c] * f[k, c, o] else 0
+         }",
+        &[
+            "i: x [halo(1, 1), whole], f [whole, whole, whole] -> concat 0",
+            "o: x [whole, whole], f [whole, whole, split] -> concat 1",
+            "k: x [halo(1, N - 2), whole], f [split, whole, whole] -> sum",
+            "c: x [whole, split], f [whole, split, whole] -> sum",
+        ],
+    );
+}
+
+#[test]
+fn groups_split_by_blocks() {
+    check(
+        "tdl @grouped(x: [G * CI, X + K - 1], f: [K, CI, G * CO]) -> [G * CO, X] {
+           out[o, i] = sum(k, c) x[o floordiv CO * CI + c, i + k] * f[k, c, o]
+         }",
+        &[
+            "o by CO: x [blocks(CI), whole], f [whole, whole, blocks(CO)] -> concat 0",
+            "i: x [whole, halo(0, K - 1)], f [whole, whole, whole] -> concat 1",
+            "k: x [whole, halo(0, X - 1)], f [split, whole, whole] -> sum",
+            "c: x [halo(0, G * CI - CI), whole], f [whole, split, whole] -> sum",
+        ],
+    );
+}
+
+#[test]
+fn pooling_and_its_gradient() {
+    check(
+        "tdl @max_pool(x: [2 * N + 1]) -> [N] { out[i] = max(k: 3) x[2 * i + k] }",
+        &["i: x [halo(0, 1, scale 2)] -> concat 0", "k: x [halo(0, 2 * N - 2)] -> max"],
+    );
+    check(
+        "tdl @max_pool_gradient(x: [2 * N], d: [N]) -> [2 * N] {
+           let top[i: N] = max(k: 2) x[2 * i + k]
+           out[j] = if x[j] == top[j floordiv 2] then d[j floordiv 2] else 0
+         }",
+        &["j by 2: x [blocks(2)], d [split] -> concat 0"],
+    );
+}
+
+#[test]
+fn pieces_of_results_come_from_pieces_of_operands() {
+    // Exact boxes tell more than layouts here: a worker reads only those operands that lie in its share.
+    let description =
+        read("tdl @concatenate(a: [N], b: [M]) -> [N + M] { out[i] = if i < N then a[i] else b[i - N] }");
+    let all = strategies(&description);
+    assert_eq!(all.len(), 1);
+    let boxes = |worker: u64| -> Vec<[u64; 2]> {
+        let regions = all[0].regions(&description, &[3, 5], 4, worker);
+        regions.iter().map(|region| [region.dims[0].start, region.dims[0].size]).collect()
+    };
+    assert_eq!(
+        [boxes(0), boxes(1), boxes(2), boxes(3)],
+        [[[0, 2], [0, 0]], [[2, 1], [0, 1]], [[0, 0], [1, 2]], [[0, 0], [3, 2]]],
+    );
+    let description = read(
+        "tdl @pad(x: [N], v: []) -> [N + 5] { out[i] = if i >= 2 and i < N + 2 then x[i - 2] else v[] }",
+    );
+    let all = strategies(&description);
+    assert_eq!(all[0].text(&description), "i: x [halo(2, -2)], v [] -> concat 0");
+    let sizes: Vec<[u64; 2]> = (0..3)
+        .map(|worker| all[0].regions(&description, &[4], 3, worker)[0].dims[0])
+        .map(|dim| [dim.start, dim.size])
+        .collect();
+    assert_eq!(sizes, [[0, 1], [1, 3], [0, 0]]);
+}
+
+#[test]
+fn shares_are_ceilings_and_may_be_empty() {
+    let description = read("tdl @add(x: [N], y: [N]) -> [N] { out[i] = x[i] + y[i] }");
+    let strategy = &strategies(&description)[0];
+    let shares = |extent: u64, workers: u64| -> Vec<(u64, u64)> {
+        (0..workers).map(|worker| strategy.share(&description, &[extent], workers, worker)).collect()
+    };
+    assert_eq!(shares(10, 4), [(0, 3), (3, 3), (6, 3), (9, 1)]);
+    assert_eq!(shares(5, 4), [(0, 2), (2, 2), (4, 1), (5, 0)]);
+    assert_eq!(shares(0, 2), [(0, 0), (0, 0)]);
+    assert!(strategy.is_even(&description, &[8], 4) && !strategy.is_even(&description, &[10], 4));
+    let merge = read("tdl @merge(x: [A, B]) -> [A * B] { out[i] = x[i floordiv B, i mod B] }");
+    let strategy = &strategies(&merge)[0];
+    assert_eq!(strategy.share(&merge, &[5, 3], 2, 0), (0, 9));
+    assert_eq!(strategy.share(&merge, &[5, 3], 2, 1), (9, 6));
+}
+
+#[test]
+fn reductions_inside_are_not_split() {
+    check(
+        "tdl @sum_of_max(x: [N, M]) -> [] { out[] = sum(i) max(j) x[i, j] }",
+        &["i: x [split, whole] -> sum"],
+    );
+    check("tdl @norm(x: f32[N]) -> f32[] { out[] = sqrt(sum(i) x[i] * x[i]) }", &[]);
+    check(
+        "tdl @scaled(x: f32[N], y: f32[], b: f32[]) -> (p: f32[], q: f32[]) {
+           p[] = -(sum(i) x[i]) * y[] / 2
+           q[] = (sum(i) x[i]) + b[]
+         }",
+        &[],
+    );
+    check(
+        "tdl @scaled(x: f32[N], y: f32[]) -> f32[] { out[] = -(sum(i) x[i]) * y[] / 2 }",
+        &["i: x [split], y [] -> sum"],
+    );
+    // Dividing integers does not distribute.
+    check("tdl @mean(x: i32[N]) -> i32[] { out[] = (sum(i) x[i]) / 2 }", &[]);
+    check(
+        "tdl @clipped(x: [N], lower: []) -> [] { out[] = max(max(i) x[i], lower[]) }",
+        &["i: x [split], lower [] -> max"],
+    );
+}
+
+#[test]
+fn values_carried_together_are_split_together() {
+    let text = |results: &str, bodies: &str| {
+        format!(
+            "tdl @argmax(x: [N]) -> ({results}) {{
+               combine best(a, i: i32; b, j: i32) from (lowest, 0) =
+                 (if a >= b then a else b, if a >= b then i else j)
+               {bodies}
+             }}"
+        )
+    };
+    let value = "value[] = best(n)(x[n], convert<i32>(n)).0";
+    let index = "index[] = best(n)(x[n], convert<i32>(n)).1";
+    check(&text("value: [], index: i32[]", &format!("{value} {index}")), &["n: x [split] -> best 0, best 1"]);
+    check(&text("index: i32[]", index), &[]);
 }

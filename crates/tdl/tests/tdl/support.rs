@@ -8,8 +8,10 @@ pub(crate) fn read(text: &str) -> Description {
     match parse(text, 1, &OpaqueRegistry::builtin()) {
         Ok(description) => description,
         Err(errors) => {
-            let messages: Vec<String> =
-                errors.iter().map(|e| format!("{}: {} ({:?})", e.code.id, e.message, e.primary.span)).collect();
+            let messages: Vec<String> = errors
+                .iter()
+                .map(|e| format!("{}: {} ({:?})", e.code.id, e.message, e.primary.span))
+                .collect();
             panic!("{}\n{text}", messages.join("\n"))
         }
     }

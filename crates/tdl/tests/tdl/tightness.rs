@@ -1,8 +1,6 @@
 //! Regions are no larger than the smallest strided boxes around the elements that are really read.
 
-use tofu_tdl::{
-    DimRange, OpaqueRegistry, Part, Region, Tensor, Trace, evaluate_part, regions, strategies,
-};
+use tofu_tdl::{DimRange, OpaqueRegistry, Part, Region, Tensor, Trace, evaluate_part, regions, strategies};
 
 use crate::catalog::CASES;
 
