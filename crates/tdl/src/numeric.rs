@@ -242,3 +242,6 @@ pub(crate) fn bitcast(from: ElementType, to: ElementType, word: Word) -> Word {
     let raw = word.low & mask;
     if to.is_integer() { Word::of_int(to, i128::from(raw)) } else { Word { low: raw, high: 0 } }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! Element types: with type parameters once for the description, with the actual types for each use.
 
-use tofu_diagnostics::{Diagnostic, codes};
+use tofu_diagnostics::{Diagnostic, Span, codes};
 use tofu_ir::{ElementType, EntityId};
 
 use crate::description::*;
@@ -21,7 +21,8 @@ pub(super) fn check(description: &Description) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = (0..data.scalars.len())
         .filter_map(|number| {
             let error = checker.error(ScalarId::from_index(number))?;
-            let mut diagnostic = Diagnostic::error(error.code(), spans[number].or(whole), error.message);
+            let mut diagnostic =
+                Diagnostic::error(error.code(), error.span(number, spans).or(whole), error.message);
             diagnostic.help = error.help;
             Some(diagnostic)
         })
@@ -63,7 +64,7 @@ pub(crate) fn instance_error(description: &Description, types: &[ElementType]) -
     let checker = Checker { data, known: &known };
     (0..data.scalars.len()).find_map(|number| {
         let error = checker.error(ScalarId::from_index(number))?;
-        let span = description.spans().scalars[number].or(whole);
+        let span = error.span(number, &description.spans().scalars).or(whole);
         let mut diagnostic = Diagnostic::error(error.code(), span, error.message);
         diagnostic.help = error.help;
         Some(diagnostic)
@@ -105,9 +106,15 @@ struct TypeError {
     message: String,
     help: Option<String>,
     in_reducer: bool,
+    /// The part that is wrong, where it is not the whole.
+    part: Option<ScalarId>,
 }
 
 impl TypeError {
+    fn span(&self, number: usize, spans: &[Span]) -> Span {
+        spans[self.part.map_or(number, EntityId::index)]
+    }
+
     fn code(&self) -> &'static tofu_diagnostics::Code {
         if self.in_reducer { &codes::TDL_WRONG_REDUCER } else { &codes::TDL_TYPE }
     }
@@ -122,7 +129,7 @@ impl Checker<'_> {
             Scalar::Binary(op, a, b) => self.same(op.name(), *a, *b).or_else(|| {
                 if *op == BinaryOp::Complex && ty(id) == ty(*a) {
                     let message = "the parts of a complex number are f32 or f64".to_owned();
-                    return Some(TypeError { message, help: None, in_reducer: false });
+                    return Some(TypeError { message, help: None, in_reducer: false, part: None });
                 }
                 self.takes(op.name(), op.class(), *a, false)
             }),
@@ -134,7 +141,7 @@ impl Checker<'_> {
                     let own = type_text(data, ty(*condition));
                     let message = format!("a condition is an i1, not a value of type {own}");
                     let help = Some("compare it: `… != 0`".to_owned());
-                    return Some(TypeError { message, help, in_reducer: false });
+                    return Some(TypeError { message, help, in_reducer: false, part: Some(*condition) });
                 }
                 self.same("if", *a, *b)
             }
@@ -147,6 +154,7 @@ impl Checker<'_> {
                     message: format!("a bitcast from {from} to {to} changes the number of bits"),
                     help: None,
                     in_reducer: false,
+                    part: None,
                 })
             }
             Scalar::Reduce(reduction, _) => {
@@ -171,6 +179,7 @@ impl Checker<'_> {
                             ),
                             help: None,
                             in_reducer: true,
+                            part: None,
                         });
                     }
                 };
@@ -195,6 +204,7 @@ impl Checker<'_> {
             message: format!("`{name}` takes {}, and `{argument}` is {own}", class.phrase()),
             help: None,
             in_reducer,
+            part: None,
         })
     }
 
@@ -208,6 +218,7 @@ impl Checker<'_> {
             message: format!("`{name}` is given values of the types {left} and {right}"),
             help: Some(format!("convert one of them: `convert<{left}>({})`", scalar_text(self.data, b))),
             in_reducer: false,
+            part: None,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of the description language from outside.
 
+mod built;
 mod catalog;
 mod evaluation;
 mod mistakes;
