@@ -110,8 +110,13 @@ impl Counter<'_> {
             Scalar::Reduce(_, component) if *component > 0 => 0,
             Scalar::Reduce(id, _) => {
                 let reduction = data.reduction(*id);
-                if let Some((_, term)) = single_term(data, reduction) {
-                    return self.scalar(term);
+                if single_term(data, reduction).is_some() {
+                    let Some(Scalar::Select(_, term, _)) =
+                        reduction.bodies.first().map(|&body| data.scalar(body))
+                    else {
+                        return 0;
+                    };
+                    return self.scalar(*term);
                 }
                 let points = self.points(&reduction.vars, |var| {
                     let share =

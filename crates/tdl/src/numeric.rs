@@ -54,16 +54,19 @@ impl Word {
 
     /// An integer of any size, wrapped.
     pub(crate) fn of_int(element: ElementType, value: i128) -> Word {
+        match element.kind() {
+            ElementKind::Bool => Word::bool(value != 0),
+            _ => Word::extended(element, value as u64),
+        }
+    }
+
+    /// An integer of its lowest bits.
+    pub(crate) fn extended(element: ElementType, bits: u64) -> Word {
+        let unused = 64 - element.bits();
         let low = match element.kind() {
-            ElementKind::Bool => (value != 0) as u64,
-            ElementKind::Signed => {
-                let unused = 64 - element.bits();
-                (((value as u64) << unused) as i64 >> unused) as u64
-            }
-            _ => {
-                let unused = 64 - element.bits();
-                ((value as u64) << unused) >> unused
-            }
+            ElementKind::Bool => u64::from(bits != 0),
+            ElementKind::Signed => ((bits << unused) as i64 >> unused) as u64,
+            _ => (bits << unused) >> unused,
         };
         Word { low, high: 0 }
     }

@@ -1,25 +1,33 @@
 //! Looks into expressions.
 
 use crate::description::*;
-use crate::scalar::{Comparison, Literal};
+use crate::scalar::{BinaryOp, Comparison, Literal};
 
-/// For `sum(v) if e == v then term else 0`, where `e` does not use `v`: `e` and the term. Such a sum has at most one
-/// term.
-pub(crate) fn single_term(data: &Data, reduction: &Reduction) -> Option<(ScalarId, ScalarId)> {
-    let (&[var], &[body]) = (&reduction.vars[..], &reduction.bodies[..]) else { return None };
-    let &Scalar::Select(condition, term, rest) = data.scalar(body) else { return None };
+/// For `sum(v, w) if e == v and f == w and … then term else 0`, where `e` and `f` use neither variable: `[e, f]`. Such a
+/// sum has at most one term.
+pub(crate) fn single_term(data: &Data, reduction: &Reduction) -> Option<Vec<ScalarId>> {
+    let &[body] = &reduction.bodies[..] else { return None };
+    let &Scalar::Select(condition, _, rest) = data.scalar(body) else { return None };
     let is_zero = matches!(data.scalar(rest), Scalar::Literal(Literal::Int(0)));
-    let &Scalar::Compare(Comparison::Eq, a, b) = data.scalar(condition) else { return None };
     if reduction.reducer != Reducer::Sum || !is_zero {
         return None;
     }
-    let is_var = |id: ScalarId| matches!(data.scalar(id), Scalar::Index(index) if data.index(*index) == Index::Var(var));
-    let other = match (is_var(a), is_var(b)) {
-        (true, false) => b,
-        (false, true) => a,
-        _ => return None,
-    };
-    (!mentions_var(data, other, var)).then_some((other, term))
+    reduction.vars.iter().map(|&var| selected(data, condition, var, &reduction.vars)).collect()
+}
+
+/// What a condition says that a variable equals.
+fn selected(data: &Data, condition: ScalarId, var: VarId, vars: &[VarId]) -> Option<ScalarId> {
+    match *data.scalar(condition) {
+        Scalar::Binary(BinaryOp::And, a, b) => {
+            selected(data, a, var, vars).or_else(|| selected(data, b, var, vars))
+        }
+        Scalar::Compare(Comparison::Eq, a, b) => {
+            let is_var = |id: ScalarId| matches!(data.scalar(id), Scalar::Index(index) if data.index(*index) == Index::Var(var));
+            let other = if is_var(b) { a } else { is_var(a).then_some(b)? };
+            (!vars.iter().any(|&var| mentions_var(data, other, var))).then_some(other)
+        }
+        _ => None,
+    }
 }
 
 /// Whether an expression uses a variable.

@@ -2,7 +2,7 @@
 //!
 //! Equal expressions are computed once per block: what an enclosing block has computed is used inside, but not the
 //! other way round, since a branch may not be taken and a loop's variable changes. A sum of which only one term can
-//! be nonzero (`sum(v) if ids[b] == v then … else 0`) is compiled to that term.
+//! be nonzero (`sum(v) if ids[b] == v then … else 0`) is compiled to that term, bit for bit: -0 stays -0.
 
 use rustc_hash::FxHashMap;
 use tofu_ir::{ElementType, EntityId};
@@ -332,13 +332,9 @@ impl<'c, 'a> Compiler<'c, 'a> {
             let part = parts.iter().find(|part| part.1 == var).map(|part| (part.2, part.3));
             ranges.push(self.range(var, part)?);
         }
-        let single = self.single_term(reduction)?;
-        let (only, bodies) = match single {
-            Some((only, body)) => (Some(only), vec![body]),
-            None => (None, reduction.bodies.to_vec()),
-        };
+        let only = self.single_term(reduction)?;
         let bodies = self.inner(|this, block| {
-            bodies.iter().map(|&body| this.scalar(body, block)).collect::<Compiled<Vec<Reg>>>()
+            reduction.bodies.iter().map(|&body| this.scalar(body, block)).collect::<Compiled<Vec<Reg>>>()
         })?;
         let combine = self.combine(reduction.reducer, element)?;
         let carried: Vec<Reg> = reduction.bodies.iter().map(|_| self.register()).collect();
@@ -348,17 +344,20 @@ impl<'c, 'a> Compiler<'c, 'a> {
         Ok(carried)
     }
 
-    /// The value of the variable at which alone a sum has a term, and that term.
-    fn single_term(&mut self, reduction: &Reduction) -> Compiled<Option<((Block, Linear), ScalarId)>> {
-        let Some((other, term)) = single_term(self.context.data, reduction) else { return Ok(None) };
-        let (block, register) = self.inner(|this, block| {
-            let a = this.scalar(other, block)?;
-            let to = this.int_register();
-            block.push(Step::ToIndex { to, a, element: ElementType::Index });
-            Ok(to)
+    /// The values of the variables at which alone a sum has a term.
+    fn single_term(&mut self, reduction: &Reduction) -> Compiled<Option<(Block, Vec<IntReg>)>> {
+        let Some(values) = single_term(self.context.data, reduction) else { return Ok(None) };
+        let inner = self.inner(|this, block| {
+            let mut registers = Vec::new();
+            for value in values {
+                let a = this.scalar(value, block)?;
+                let to = this.int_register();
+                block.push(Step::ToIndex { to, a, element: ElementType::Index });
+                registers.push(to);
+            }
+            Ok(registers)
         })?;
-        let value = Linear { constant: 0, terms: [(register, 1)].into_iter().collect() };
-        Ok(Some(((block, value), term)))
+        Ok(Some(inner))
     }
 
     fn combine(&mut self, reducer: Reducer, element: ElementType) -> Compiled<Combine> {

@@ -90,8 +90,8 @@ pub(super) struct Reduce {
     /// What is combined in.
     pub(super) bodies: (Block, Vec<Reg>),
     pub(super) combine: Combine,
-    /// Set where only one value of the single variable gives anything but the identity.
-    pub(super) only: Option<(Block, Linear)>,
+    /// Set where only one point gives anything but the identity: the values of the variables there.
+    pub(super) only: Option<(Block, Vec<IntReg>)>,
 }
 
 pub(super) enum Combine {

@@ -167,15 +167,20 @@ impl<'a> State<'a> {
         if reduce.ranges.iter().any(|range| range.length == 0) {
             return Ok(());
         }
-        if let (Some((block, value)), Some(range)) = (&reduce.only, reduce.ranges.first()) {
+        if let Some((block, values)) = &reduce.only {
             self.block(block)?;
-            let value = value.value(&self.ints);
-            if value < range.start || value >= range.start + range.length {
-                return Ok(());
+            for (range, &value) in reduce.ranges.iter().zip(values) {
+                let value = self.ints[value as usize];
+                if value < range.start || value >= range.start + range.length {
+                    return Ok(());
+                }
+                self.ints[range.register as usize] = value;
             }
-            self.ints[range.register as usize] = value;
             self.block(&reduce.bodies.0)?;
-            return self.combine(reduce);
+            for (&to, &from) in reduce.carried.iter().zip(&reduce.bodies.1) {
+                self.words[to as usize] = self.words[from as usize];
+            }
+            return Ok(());
         }
         for range in &reduce.ranges {
             self.ints[range.register as usize] = range.start;

@@ -151,20 +151,13 @@ impl Tensor {
         let size = self.element.storage_bytes();
         let at = index.checked_mul(size)?;
         let bytes = self.bytes.get(at..at + size)?;
-        let raw = |bytes: &[u8]| {
-            let mut all = [0; 8];
-            for (to, from) in all.iter_mut().zip(bytes) {
-                *to = *from;
-            }
-            u64::from_le_bytes(all)
-        };
         Some(match self.element.kind() {
             ElementKind::Complex => {
                 let (low, high) = bytes.split_at(size / 2);
                 Word { low: raw(low), high: raw(high) }
             }
             ElementKind::Float => Word { low: raw(bytes), high: 0 },
-            _ => Word::of_int(self.element, i128::from(raw(bytes))),
+            _ => Word::extended(self.element, raw(bytes)),
         })
     }
 
@@ -182,5 +175,16 @@ impl Tensor {
         let bits = self.element.bits();
         let kept = if bits >= 64 { word.low } else { word.low & ((1 << bits) - 1) };
         bytes.copy_from_slice(&kept.to_le_bytes()[..size]);
+    }
+}
+
+/// A little-endian number.
+fn raw(bytes: &[u8]) -> u64 {
+    match *bytes {
+        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+        [a] => u64::from(a),
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => 0,
     }
 }

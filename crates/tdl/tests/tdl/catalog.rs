@@ -156,6 +156,9 @@ cases! {
     "tdl @scatter_add(x: [N, D], at: i32[M], u: [M, D]) -> [N, D] {
        out[n, d] = x[n, d] + sum(m) if at[m] == n then u[m, d] else 0
      }", [N 1..6, D 1..4, M 1..7], [I32], [(-9, 9), (-1, 6), (-9, 9)], false;
+    "tdl @gather_pairs(x: [N, M, D], at: i64[K, 2]) -> [K, D] {
+       out[k, d] = sum(n, m) if at[k, 0] == n and at[k, 1] == m then x[n, m, d] else 0
+     }", [N 1..5, M 1..4, D 1..3, K 1..5], [I32, I64], [(-9, 9), (-1, 4)], false;
     "tdl @one_hot_sum(at: i32[M], u: [M, D]) -> [7, D] { out[n, d] = sum(m) if at[m] == n then u[m, d] else 0 }",
         [D 1..4, M 1..7], [I32], [(-1, 6), (-9, 9)], false;
     "tdl @prefix_sum(x: [N]) -> [N] { out[i] = sum(j) if j <= i then x[j] else 0 }", [N 1..9], [I32], [(-9, 9)], true;

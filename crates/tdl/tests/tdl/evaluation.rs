@@ -55,3 +55,53 @@ fn argmax_carries_two_values() {
         close(&results[1], &[1., 2.], 0.0);
     }
 }
+
+#[test]
+fn sums_of_one_term_keep_it_bit_for_bit() {
+    let mut table = tensor(F32, &[2, 1], &[-0.0, 1.0]);
+    table.set_number(0, -0.0);
+    let result = run(&read(EMBEDDING), &[table.clone(), tensor(I32, &[1], &[0.])]);
+    assert_eq!(result[0].bytes(), &table.bytes()[..4]);
+}
+
+#[test]
+fn indices_from_elements_are_checked_when_they_are_used() {
+    let pick = read("tdl @pick(x: [N], at: i64[M]) -> [M] { out[i] = x[at[i]] }");
+    let x = tensor(F32, &[3], &[1., 2., 3.]);
+    close(&run(&pick, &[x.clone(), tensor(I64, &[2], &[2., 0.])])[0], &[3., 1.], 0.0);
+    let registry = tofu_tdl::OpaqueRegistry::builtin();
+    let error = tofu_tdl::evaluate(&pick, &[x, tensor(I64, &[1], &[3.])], &registry).unwrap_err();
+    assert_eq!(error.to_string(), "an index that depends on elements is 3, outside 0..3");
+}
+
+#[test]
+fn copies_keep_every_bit() {
+    let transpose = read("tdl @t(x: [N, M]) -> [M, N] { out[i, j] = x[j, i] }");
+    for element in ElementType::ALL {
+        let size = element.storage_bytes();
+        let mask = if element.bits() < 8 { (1u8 << element.bits()) - 1 } else { 0xFF };
+        let bytes: Vec<u8> =
+            (0..3 * size).map(|byte| (byte as u8).wrapping_mul(91).wrapping_add(0x7F) & mask).collect();
+        let x = Tensor::from_bytes(element, &[3, 1], bytes.clone()).unwrap();
+        assert_eq!(run(&transpose, &[x])[0].bytes(), bytes, "{element}");
+    }
+}
+
+#[test]
+fn results_may_use_types_of_their_own() {
+    let iota = read("tdl @iota() -> f8E5M2[6] { out[i] = convert<f8E5M2>(4 * i) }");
+    // 12 is 1.5 * 8 and 20 is 1.25 * 16.
+    close(&run(&iota, &[])[0], &[0., 4., 8., 12., 16., 20.], 0.0);
+    let parts = read(
+        "tdl @parts<T: complex>(z: [N]) -> (re: part<T>[N], size: part<T>[N], back: [N]) {
+           re[i] = real(z[i])
+           size[i] = abs(z[i])
+           back[i] = complex(real(z[i]), -imag(z[i]))
+         }",
+    );
+    let mut z = Tensor::zeros(Complex32, &[1]).unwrap();
+    z.set_complex(0, 3.0, 4.0);
+    let results = run(&parts, &[z]);
+    assert_eq!((results[0].element(), results[0].number(0), results[1].number(0)), (F32, 3.0, 5.0));
+    assert_eq!(results[2].complex_at(0), (3.0, -4.0));
+}

@@ -244,3 +244,18 @@ fn values_carried_together_are_split_together() {
     check(&text("value: [], index: i32[]", &format!("{value} {index}")), &["n: x [split] -> best 0, best 1"]);
     check(&text("index: i32[]", index), &[]);
 }
+
+#[test]
+fn gathers_split_what_they_gather_from() {
+    check(
+        "tdl @gather(x: [N, M, D], at: i64[K, 2]) -> [K, D] {
+           out[k, d] = sum(n, m) if at[k, 0] == n and at[k, 1] == m then x[n, m, d] else 0
+         }",
+        &[
+            "k: x [whole, whole, whole], at [split, whole] -> concat 0",
+            "d: x [whole, whole, split], at [whole, whole] -> concat 1",
+            "n: x [masked, whole, whole], at [whole, whole] -> sum",
+            "m: x [whole, masked, whole], at [whole, whole] -> sum",
+        ],
+    );
+}
