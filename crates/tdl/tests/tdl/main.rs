@@ -4,6 +4,7 @@ mod built;
 mod catalog;
 mod evaluation;
 mod mistakes;
+mod property;
 mod shapes;
 mod soundness;
 mod split;
