@@ -34,7 +34,7 @@ use crate::description::*;
 use crate::scalar::{Literal, TypeClass};
 
 /// Expressions nest no deeper than this, so that analyses may recurse.
-const MAX_DEPTH: u16 = 200;
+const MAX_DEPTH: u16 = 100;
 /// No expression, written out as a tree, has more nodes than this.
 const MAX_NODES: u32 = 1 << 16;
 /// No description has more distinct expressions than this.

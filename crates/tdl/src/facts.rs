@@ -34,6 +34,8 @@ pub(crate) struct Facts<'d> {
     equations: Vec<(Monomial, Poly)>,
     /// The least values of extents, where they are not 0.
     least: Vec<(AtomId, i128)>,
+    /// Pairs of which the first is a multiple of the second.
+    multiples: Vec<(Poly, Poly)>,
     /// How many quotients inside quotients are being looked at.
     nesting: u32,
 }
@@ -48,6 +50,7 @@ impl<'d> Facts<'d> {
             guards: Vec::new(),
             equations: Vec::new(),
             least: Vec::new(),
+            multiples: Vec::new(),
             nesting: 0,
         };
         // Facts that are derived from these agree on the numbers of extents.
@@ -70,6 +73,7 @@ impl<'d> Facts<'d> {
             if condition.relation == Relation::Equal {
                 facts.guards.push(difference.scale(-1));
                 facts.equation(&left, &right);
+                facts.multiple(condition.left, condition.right);
             } else if let Some(least) = left.as_constant() {
                 facts.at_least(&right, least);
             }
@@ -86,6 +90,15 @@ impl<'d> Facts<'d> {
                 self.equations.push((monomial.clone(), to.clone()));
                 return;
             }
+        }
+    }
+
+    /// `a mod b = 0` says that `b * (a floordiv b)` is `a`.
+    fn multiple(&mut self, left: IndexId, right: IndexId) {
+        if let (Index::Mod(a, b), Index::Const(0)) = (self.data.index(left), self.data.index(right)) {
+            let (a, b) = (self.poly(a), self.poly(b));
+            let (_, rest) = a.divide(&b);
+            self.multiples.push((rest, b));
         }
     }
 
@@ -152,6 +165,7 @@ impl<'d> Facts<'d> {
                     Comparison::Ge => self.assume(difference.scale(-1)),
                     Comparison::Gt => self.assume(difference.scale(-1).offset(-1)),
                     Comparison::Eq => {
+                        self.multiple(a, b);
                         self.assume(difference.clone());
                         self.assume(difference.scale(-1));
                     }
@@ -321,7 +335,8 @@ impl<'d> Facts<'d> {
         }
         // b * (a floordiv b) lies between a - b + 1 and a, and b is positive: a divisor of zero is refused where extents
         // get their values.
-        let end = if rises { a.sub(b).offset(1) } else { a.clone() };
+        let is_multiple = self.multiples.iter().any(|(multiple, of)| multiple == a && of == b);
+        let end = if rises && !is_multiple { a.sub(b).offset(1) } else { a.clone() };
         let (times, left) = factor.divide(b);
         if left.is_zero() {
             let at_end = self.rewritten(times.mul(&end).add(&rest));

@@ -1,9 +1,10 @@
 //! The parser: text to a checked [`Description`], with every independent mistake reported.
 //!
-//! The grammar gives a tree (`tree.rs`); `lower.rs` resolves names and gives literals their types, `binders.rs` finds the
-//! ranges of index variables. What remains to be checked (types, ranks, bounds) is checked on the finished description,
+//! The grammar gives a tree (`tree.rs`); `lower.rs` resolves names and gives literals their types, with calls in
+//! `applications.rs`; `binders.rs` finds the ranges of index variables. What remains to be checked (types, ranks, bounds) is checked on the finished description,
 //! whether it came from text or from a builder.
 
+mod applications;
 mod binders;
 mod errors;
 mod lower;
@@ -13,8 +14,8 @@ mod tree;
 use pest::Parser as _;
 use tofu_diagnostics::{Diagnostic, Span};
 
+pub(crate) use applications::REDUCERS;
 pub(crate) use binders::needs_range;
-pub(crate) use lower::REDUCERS;
 
 use crate::description::Description;
 use crate::opaque::OpaqueRegistry;

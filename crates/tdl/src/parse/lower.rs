@@ -1,12 +1,11 @@
 //! Expressions: names are resolved, literals and index values get the type of what stands beside them.
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, codes, suggest};
 use tofu_ir::{ElementKind, ElementType};
 
 use super::binders::extent_in_text;
-use super::tree::{Binder, Expr, Kind, Opaque, Reader, Word};
+use super::tree::{Binder, Expr, Kind, Reader, Word};
 use crate::builder::Builder;
 use crate::description::*;
 use crate::opaque::OpaqueRegistry;
@@ -263,11 +262,11 @@ impl<'t, 'r> Lowering<'t, 'r> {
     }
 
     /// What stands for an expression that was reported.
-    fn nothing(&mut self) -> ScalarId {
+    pub(super) fn nothing(&mut self) -> ScalarId {
         self.b.int(0, BOOL)
     }
 
-    fn tensor(&mut self, word: Word<'t>) -> Option<Source> {
+    pub(super) fn tensor(&mut self, word: Word<'t>) -> Option<Source> {
         if let Some(&source) = self.tensors.get(word.text) {
             return Some(source);
         }
@@ -325,7 +324,7 @@ impl<'t, 'r> Lowering<'t, 'r> {
     }
 
     /// Two values of one type: what has no type of its own takes the other's.
-    fn pair(&mut self, a: &Expr<'t>, b: &Expr<'t>, place: Place) -> (ScalarId, ScalarId) {
+    pub(super) fn pair(&mut self, a: &Expr<'t>, b: &Expr<'t>, place: Place) -> (ScalarId, ScalarId) {
         if self.is_flexible(a) && !self.is_flexible(b) {
             let second = self.scalar(b, place);
             let place = Place::Of(self.b.type_of(second));
@@ -365,104 +364,6 @@ impl<'t, 'r> Lowering<'t, 'r> {
             }
             _ => value,
         }
-    }
-
-    fn call(&mut self, name: &str, arguments: &[Expr<'t>], expr: &Expr<'t>, place: Place) -> ScalarId {
-        match (UnaryOp::from_name(name), BinaryOp::from_name(name), arguments) {
-            (Some(op), _, [a]) => {
-                let keeps =
-                    !matches!(op, UnaryOp::IsFinite | UnaryOp::OrderKey | UnaryOp::Real | UnaryOp::Imag);
-                let value = self.scalar(a, if keeps { place } else { Place::Free });
-                self.b.at(expr.span).unary(op, value)
-            }
-            (_, Some(op), [a, b]) => {
-                let place = if op == BinaryOp::Complex { Place::Free } else { place };
-                let (a, b) = self.pair(a, b, place);
-                self.b.at(expr.span).binary(op, a, b)
-            }
-            (Some(_), ..) | (_, Some(_), _) => {
-                let count = if UnaryOp::from_name(name).is_some() { "one value" } else { "two values" };
-                let message = format!("`{name}` takes {count}, not {}", arguments.len());
-                self.b.at(expr.span).report(&codes::TDL_WRONG_RANK, message);
-                self.nothing()
-            }
-            _ => {
-                let names = UnaryOp::NAMED.map(UnaryOp::name).into_iter();
-                let names = names.chain(BinaryOp::CALLS.map(BinaryOp::name)).chain(REDUCERS.map(|r| r.0));
-                let message = format!("unknown function `{name}`");
-                let help = suggest::did_you_mean(name, names);
-                let error = Diagnostic::error(&codes::TDL_UNKNOWN_NAME, expr.span, message).maybe_help(help);
-                self.b.note(error);
-                self.nothing()
-            }
-        }
-    }
-
-    fn reduce(
-        &mut self,
-        reducer: Word<'t>,
-        binders: &[Binder<'t>],
-        bodies: &[Expr<'t>],
-        component: Option<u32>,
-        expr: &Expr<'t>,
-        place: Place,
-    ) -> ScalarId {
-        let builtin = REDUCERS.iter().find(|(name, _)| *name == reducer.text).map(|(_, reducer)| *reducer);
-        let custom = self.combiners.get(reducer.text).map(|&combiner| Reducer::Custom(combiner));
-        let Some(which) = builtin.or(custom) else {
-            let names = REDUCERS.map(|r| r.0).into_iter().chain(self.combiners.keys().copied());
-            let message = format!("unknown reducer `{}`", reducer.text);
-            let help = suggest::did_you_mean(reducer.text, names);
-            let error = Diagnostic::error(&codes::TDL_UNKNOWN_NAME, reducer.span, message).maybe_help(help);
-            self.b.note(error);
-            return self.nothing();
-        };
-        let vars = self.bind(binders, &[], bodies);
-        let types: SmallVec<[TypeRef; 2]> = match which {
-            Reducer::Custom(combiner) => self.b.combiner_types(combiner),
-            _ => SmallVec::new(),
-        };
-        let values: Vec<ScalarId> = bodies
-            .iter()
-            .enumerate()
-            .map(|(number, body)| {
-                let place = types.get(number).map_or(place, |&ty| Place::Of(ty));
-                self.scalar(body, place)
-            })
-            .collect();
-        self.unbind(vars.len());
-        self.b.at(expr.span).reduce_many(which, &vars, &values, component.unwrap_or(0))
-    }
-
-    fn opaque(&mut self, call: &Opaque<'t>, expr: &Expr<'t>) -> ScalarId {
-        let name = call.function.text.trim_matches('"');
-        let Some(function) = self.registry.get(name) else {
-            let message = format!("unknown opaque function {}", call.function.text);
-            let help = suggest::did_you_mean(name, self.registry.names());
-            let error = Diagnostic::error(&codes::TDL_UNKNOWN_OPAQUE, call.function.span, message);
-            self.b.note(error.maybe_help(help));
-            return self.nothing();
-        };
-        let mut arguments = Vec::new();
-        for (word, slots) in &call.arguments {
-            let dims = slots.iter().map(|slot| slot.as_ref().map(|index| self.index(index))).collect();
-            let Some(source) = self.tensor(*word) else { return self.nothing() };
-            arguments.push(Slice { source, dims });
-        }
-        if arguments.len() != function.arguments || call.component as usize >= function.results {
-            let message =
-                format!("\"{name}\" takes {} tensors and gives {}", function.arguments, function.results);
-            self.b.at(expr.span).report(&codes::TDL_UNKNOWN_OPAQUE, message);
-            return self.nothing();
-        }
-        let indices: Vec<IndexId> = call.indices.iter().map(|index| self.index(index)).collect();
-        let call = OpaqueCall {
-            function: name.into(),
-            constants: call.constants.clone().into(),
-            arguments: arguments.into(),
-            result: call.component,
-        };
-        self.b.at(expr.span).opaque(function, call, &indices)
     }
 
     /// Whether an expression consists only of integers, index variables and extents.
@@ -506,16 +407,6 @@ impl<'t, 'r> Lowering<'t, 'r> {
         }
     }
 }
-
-/// The reducers that need no definition.
-pub(crate) const REDUCERS: [(&str, Reducer); 6] = [
-    ("sum", Reducer::Sum),
-    ("prod", Reducer::Prod),
-    ("max", Reducer::Max),
-    ("min", Reducer::Min),
-    ("and", Reducer::And),
-    ("or", Reducer::Or),
-];
 
 fn has_name(expr: &Expr<'_>) -> bool {
     match &expr.kind {

@@ -6,8 +6,8 @@ use tofu_diagnostics::{Diagnostic, Span, codes};
 use super::Rule;
 use crate::scalar::{Comparison, Literal};
 
-/// Trees are no deeper than this.
-const MAX_DEPTH: usize = 200;
+/// Trees are no deeper than this; what a builder accepts is less deep.
+const MAX_DEPTH: usize = 128;
 
 /// An expression as it stands in the text.
 pub(super) struct Expr<'t> {
@@ -73,10 +73,18 @@ impl Reader {
     }
 
     pub(super) fn binder<'t>(self, pair: Pair<'t, Rule>) -> Read<Binder<'t>> {
+        self.binder_at(pair, 0)
+    }
+
+    fn binder_at<'t>(self, pair: Pair<'t, Rule>, depth: usize) -> Read<Binder<'t>> {
         let whole = self.word(&pair);
         let mut inner = pair.into_inner();
         let name = inner.next().map_or(whole, |word| self.word(&word));
-        Ok(Binder { name, extent: inner.next().map(|extent| self.expr(extent)).transpose()? })
+        let extent = match inner.next() {
+            Some(extent) => Some(self.at_depth(extent, depth + 1)?),
+            None => None,
+        };
+        Ok(Binder { name, extent })
     }
 
     pub(super) fn expr<'t>(self, pair: Pair<'t, Rule>) -> Read<Expr<'t>> {
@@ -108,16 +116,7 @@ impl Reader {
                     _ => return Err(self.broken(span)),
                 }
             }
-            Rule::number => number(pair.as_str()).ok_or_else(|| {
-                Diagnostic::error(&codes::BAD_LITERAL, span, format!("`{}` is out of range", pair.as_str()))
-            })?,
-            Rule::special => match pair.as_str() {
-                "true" => Kind::Bool(true),
-                "false" => Kind::Bool(false),
-                "nan" => Kind::Literal(Literal::NaN),
-                "lowest" => Kind::Literal(Literal::Lowest),
-                _ => Kind::Literal(Literal::Highest),
-            },
+            Rule::number | Rule::special => self.constant(&pair)?,
             Rule::name => Kind::Name(pair.as_str()),
             Rule::typed_call => self.typed_call(pair, depth)?,
             Rule::opaque => self.opaque(pair, depth)?,
@@ -141,13 +140,35 @@ impl Reader {
         Ok(Expr { span, kind })
     }
 
+    fn constant<'t>(self, pair: &Pair<'t, Rule>) -> Read<Kind<'t>> {
+        let text = pair.as_str();
+        Ok(match text {
+            "true" => Kind::Bool(true),
+            "false" => Kind::Bool(false),
+            "nan" => Kind::Literal(Literal::NaN),
+            "lowest" => Kind::Literal(Literal::Lowest),
+            "highest" => Kind::Literal(Literal::Highest),
+            _ => number(text).ok_or_else(|| {
+                let message = format!("`{text}` is out of range");
+                Diagnostic::error(&codes::BAD_LITERAL, self.span(pair), message)
+            })?,
+        })
+    }
+
     /// What the grammar never gives.
     fn broken(self, span: Span) -> Diagnostic {
         Diagnostic::error(&codes::SYNTAX, span, "expected an expression")
     }
 
     fn all<'t>(self, pairs: impl Iterator<Item = Pair<'t, Rule>>, depth: usize) -> Read<Vec<Expr<'t>>> {
-        pairs.filter(|pair| !is_word(pair.as_rule())).map(|pair| self.at_depth(pair, depth + 1)).collect()
+        // A loop, since the frames of iterators add up with the depth of the text.
+        let mut all = Vec::new();
+        for pair in pairs {
+            if !is_word(pair.as_rule()) {
+                all.push(self.at_depth(pair, depth + 1)?);
+            }
+        }
+        Ok(all)
     }
 
     /// Operands of one operator, which is not kept by the grammar.
@@ -243,7 +264,7 @@ impl Reader {
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::reducer => reducer = self.word(&part),
-                Rule::binder => binders.push(self.binder(part)?),
+                Rule::binder => binders.push(self.binder_at(part, depth)?),
                 Rule::bundle => {
                     for piece in part.into_inner() {
                         match piece.as_rule() {

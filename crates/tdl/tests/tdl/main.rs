@@ -1,5 +1,7 @@
 //! Tests of the description language from outside.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails should panic")]
+
 mod built;
 mod catalog;
 mod evaluation;

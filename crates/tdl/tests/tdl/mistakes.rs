@@ -146,4 +146,36 @@ fn deep_and_long_texts_are_refused() {
         let errors = parse(&text, 1, &OpaqueRegistry::builtin()).unwrap_err();
         assert_eq!(errors[0].code.id, "T0103", "{}", errors[0].message);
     }
+    // Near the limit either answer is right, and nothing else happens.
+    for depth in [50, 95, 99, 100, 101, 105, 120, 127, 128, 129, 140, 400] {
+        let nested = format!("{}x[i]{}", "abs(".repeat(depth), ")".repeat(depth));
+        let sum = format!("x[i]{}", " + x[i]".repeat(depth));
+        let ifs = format!("{}x[i]", "if x[i] > 0 then x[i] else ".repeat(depth));
+        let sums = format!("{}x[i]", "sum(j: 1) ".repeat(depth));
+        for body in [nested, sum, ifs, sums] {
+            let text = format!("tdl @a(x: [N]) -> [N] {{ out[i] = {body} }}");
+            match parse(&text, 1, &OpaqueRegistry::builtin()) {
+                Ok(description) => assert!(depth < 130 && description.to_string().contains("x[i]")),
+                Err(errors) => assert!(depth >= 50, "{errors:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn divisibility_is_used() {
+    let read = crate::support::read;
+    read(
+        "tdl @halves(x: [N]) -> [2, N floordiv 2] where N mod 2 = 0 {
+           out[i, j] = x[i * (N floordiv 2) + j]
+         }",
+    );
+    read(
+        "tdl @groups(x: [N], g: [G]) -> [G, N floordiv G] where N mod G = 0 {
+           out[i, j] = x[i * (N floordiv G) + j] * g[i]
+         }",
+    );
+    read(
+        "tdl @every_third(x: [N], y: [3 * N]) -> [3 * N] { out[i] = if i mod 3 == 0 then x[i floordiv 3] else y[i] }",
+    );
 }

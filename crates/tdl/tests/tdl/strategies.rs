@@ -29,7 +29,9 @@ fn conv1d_regions_are_those_of_the_table() {
     let description = read(CONV1D);
     // B, CI, X, DX, CO
     let extents = [4, 6, 8, 2, 10];
-    let table: [(&str, [[[u64; 2]; 3]; 2], [[[u64; 2]; 3]; 2]); 5] = [
+    // For each worker, and each dimension, the start and the size.
+    type Boxes = [[[u64; 2]; 3]; 2];
+    let table: [(&str, Boxes, Boxes); 5] = [
         ("b", [[[0, 2], [0, 6], [0, 9]], [[2, 2], [0, 6], [0, 9]]], [[[0, 6], [0, 10], [0, 2]]; 2]),
         ("co", [[[0, 4], [0, 6], [0, 9]]; 2], [[[0, 6], [0, 5], [0, 2]], [[0, 6], [5, 5], [0, 2]]]),
         ("x", [[[0, 4], [0, 6], [0, 5]], [[0, 4], [0, 6], [4, 5]]], [[[0, 6], [0, 10], [0, 2]]; 2]),
