@@ -16,6 +16,30 @@
 //! Ops have descriptions through the interface [`Describe`]. Algorithms that cannot be written as element expressions
 //! are [opaque functions](OpaqueFunction).
 //!
+//! # The text
+//!
+//! ```text
+//! tdl @argmax(x: [N, M]) -> (value: [N], index: i32[N]) {
+//!   combine best(a, i: i32; b, j: i32) from (lowest, 0) = (if a >= b then a else b, if a >= b then i else j)
+//!   value[n] = best(m)(x[n, m], convert<i32>(m)).0
+//!   index[n] = best(m)(x[n, m], convert<i32>(m)).1
+//! }
+//! ```
+//!
+//! - Operands and results have extents, which are expressions of named extents; `where X = (W - K) floordiv S + 1,
+//!   K <= W` says what else holds. Elements have the type that is written before the brackets, or else the first type
+//!   parameter (`<T: float>`; without any, `T` is any type).
+//! - `let name[i] = …` is an intermediate tensor. An index ranges over the dimension that it indexes alone, or over
+//!   what is written: `sum(i: N)`.
+//! - Indices are quasi-affine: sums of indices and extents times numbers and extents, `floordiv` and `mod` by numbers
+//!   and extents. An integer element may be an index; it is checked when it is used.
+//! - Scalars: arithmetic, comparisons, `and or not`, `if … then … else …` (only one branch reads), the functions of
+//!   [`UnaryOp`] and [`BinaryOp`], `convert<f32>(…)`, `bitcast<i32>(…)`, index values, `lowest highest nan inf`.
+//! - Reductions: `sum prod max min and or`, written before a product (`sum(k) a[k] * b[k]`), or a `combine`d one of
+//!   several values. `opaque "name"{constants}(a[b, :, :])[i, j]` calls an opaque function.
+//!
+//! # Example
+//!
 //! ```
 //! use tofu_tdl::{OpaqueRegistry, parse, strategies};
 //!

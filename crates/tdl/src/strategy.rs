@@ -36,6 +36,9 @@ pub struct Strategy {
 }
 
 /// How the parts of a result make up the whole.
+///
+/// Where shares are padded to one size, what is concatenated is cut to its extent afterwards, and what is reduced needs
+/// the reducer's identity in place of what the padding would contribute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Combine {
     /// Each worker holds a share of this dimension.

@@ -270,3 +270,12 @@ fn accesses_say_what_is_fusible_and_linear() {
     assert!(pad.is_movement && !pad.operands[0].is_linear);
     assert!(of(SOFTMAX).has_reduction && !of(SOFTMAX).operands[0].is_linear);
 }
+
+#[test]
+fn ops_have_descriptions_through_an_interface() {
+    use std::sync::Arc;
+    use tofu_ir::{OpDef, op};
+    static SOFTMAX_IS: Describe = Describe(|_, _| Ok(Arc::new(read(SOFTMAX))));
+    static OP: OpDef = op("test.softmax").interfaces(&[&SOFTMAX_IS]);
+    assert!(OP.interface::<Describe>().is_some());
+}

@@ -130,6 +130,14 @@ cases! {
          then (if x[j] == top[(j - k) floordiv 2] then d[(j - k) floordiv 2] else 0) else 0
      }", [N 1..7], [I32], [(-3, 3)], false;
     "tdl @total(x: [N, M]) -> [] { out[] = sum(i, j) x[i, j] }", [N 1..9, M 1..5], [I32], [(-9, 9)], true;
+    "tdl @doubled_sum(x: [N, M]) -> [N] {
+       let s[i] = sum(j) x[i, j]
+       out[i] = s[i] * 2
+     }", [N 1..5, M 1..9], [I32], [(-9, 9)], false;
+    "tdl @reduce_any(x: [N, M], init: []) -> [N] {
+       combine add(a; b) from (init[]) = (a + b)
+       out[i] = add(j)(x[i, j]).0
+     }", [N 1..5, M 1..9], [I32], [(-9, 9), (0, 0)], false;
     "tdl @row_max(x: [N, M]) -> [N] { out[i] = max(j) x[i, j] }", [N 1..5, M 1..9], [I32], [(-9, 9)], true;
     "tdl @product(x: [N]) -> [] { out[] = prod(i) x[i] }", [N 1..9], [I32], [(-3, 3)], true;
     "tdl @every(x: [N, M]) -> i1[M] { out[j] = and(i) x[i, j] > 0 }", [N 1..9, M 1..3], [I32], [(-3, 9)], true;

@@ -105,3 +105,45 @@ fn results_may_use_types_of_their_own() {
     assert_eq!((results[0].element(), results[0].number(0), results[1].number(0)), (F32, 3.0, 5.0));
     assert_eq!(results[2].complex_at(0), (3.0, -4.0));
 }
+
+#[test]
+fn opaque_functions_take_constants_and_give_several_results() {
+    use tofu_tdl::{OpaqueElement, OpaqueFunction, OpaqueRegistry, evaluate, parse, strategies};
+    let mut registry = OpaqueRegistry::new();
+    registry.add(OpaqueFunction {
+        name: "order",
+        arguments: 1,
+        results: 2,
+        element: OpaqueElement::Argument,
+        reference: |arguments, constants| {
+            let row = arguments.first().ok_or("order takes a row")?;
+            let mut order: Vec<usize> = (0..row.len()).collect();
+            order.sort_by(|&a, &b| row.number(a).total_cmp(&row.number(b)));
+            if constants == [1] {
+                order.reverse();
+            }
+            let values: Vec<f64> = order.iter().map(|&at| row.number(at)).collect();
+            let places: Vec<f64> = order.iter().map(|&at| at as f64).collect();
+            let make = |numbers: &[f64]| Tensor::from_numbers(row.element(), row.dims(), numbers);
+            Ok(vec![make(&values)?, make(&places)?])
+        },
+        flops: |dims| dims[0][0],
+        mlir_symbol: "order",
+        cuda_source: "",
+    });
+    let text = "tdl @sort(x: [B, N]) -> (values: [B, N], places: [B, N]) {
+  values[b, i] = opaque \"order\"{1}(x[b, :])[i]
+  places[b, i] = opaque \"order\"{1}(x[b, :]).1[i]
+}
+";
+    let sort = parse(text, 1, &registry).unwrap();
+    assert_eq!(sort.to_string(), text);
+    let x = tensor(I32, &[2, 3], &[5., 9., 7., 1., 0., 2.]);
+    let results = evaluate(&sort, &[x], &registry).unwrap();
+    close(&results[0], &[9., 7., 5., 2., 1., 0.], 0.0);
+    close(&results[1], &[1., 2., 0., 2., 0., 1.], 0.0);
+    let lines: Vec<String> = strategies(&sort).iter().map(|strategy| strategy.text(&sort)).collect();
+    assert_eq!(lines, ["b: x [split, whole] -> concat 0, concat 0"]);
+    let cost = tofu_tdl::cost(&sort, &[2, 3], &[I32], &tofu_tdl::Part::default(), &registry);
+    assert_eq!((cost.flops, cost.bytes_read, cost.bytes_written), (2 * 2 * 3, 24, 48));
+}

@@ -231,6 +231,16 @@ fn reductions_inside_are_not_split() {
 }
 
 #[test]
+fn intermediate_sums_are_split_where_nothing_else_needs_them() {
+    let text =
+        |last: &str| format!("tdl @a(x: [N, M]) -> [N] {{ let s[i] = sum(j) x[i, j] out[i] = {last} }}");
+    check(&text("s[i] * 2"), &["i: x [split, whole] -> concat 0", "j: x [whole, split] -> sum"]);
+    check(&text("s[i] * s[i]"), &["i: x [split, whole] -> concat 0"]);
+    // Two shares at opposite ends have no common interval but the whole.
+    check(&text("s[i] + s[N - 1 - i]"), &["i: x [whole, whole] -> concat 0"]);
+}
+
+#[test]
 fn values_carried_together_are_split_together() {
     let text = |results: &str, bodies: &str| {
         format!(
