@@ -1,6 +1,10 @@
 //! Wrong texts get a diagnostic at the place that is wrong.
 
-use tofu_tdl::{OpaqueRegistry, parse};
+use fastrand::Rng;
+use tofu_ir::{ElementType, TensorType};
+use tofu_tdl::{
+    Description, OpaqueRegistry, Tensor, accesses, cost, evaluate, local, parse, regions, solve, strategies,
+};
 
 use crate::catalog::CASES;
 
@@ -96,16 +100,53 @@ fn every_independent_mistake_is_reported() {
     assert!(codes.len() >= 4 && codes.contains(&"T0203") && codes.contains(&"T0501"), "{errors:?}");
 }
 
+/// Asks everything of a description, for extents that may not fit it.
+fn analyse(description: &Description, random: &mut Rng) {
+    let registry = OpaqueRegistry::builtin();
+    let large = [0, 1, 2, 3, 5, u64::MAX, 1 << 40, 1 << 62];
+    let draw = |random: &mut Rng| {
+        let many = if random.bool() { 5 } else { 8 };
+        large[random.usize(..many)]
+    };
+    let extents: Vec<u64> = description.data().extents.iter().map(|_| draw(random)).collect();
+    let types = vec![ElementType::F32; description.data().types.len()];
+    for strategy in strategies(description) {
+        let part = strategy.part(description, &extents, 3, 1);
+        let found = regions(description, &extents, &part);
+        assert_eq!(found.len(), description.parameters().len());
+        let _ = local(description, &extents, &part);
+        cost(description, &extents, &types, &part, &registry);
+    }
+    accesses(description);
+    let operands: Vec<TensorType> = (description.parameters().iter())
+        .map(|p| TensorType::of(&p.dims.iter().map(|_| draw(random)).collect::<Vec<_>>(), ElementType::F32))
+        .collect();
+    let _ = solve(description, &operands);
+    let small: Option<Vec<Tensor>> = (operands.iter())
+        .map(|ty| {
+            let dims: Vec<u64> = ty.static_dims()?.iter().map(|&dim| dim.min(4)).collect();
+            Tensor::zeros(ElementType::F32, &dims).ok()
+        })
+        .collect();
+    let _ = evaluate(description, &small.unwrap(), &registry);
+}
+
 #[test]
 fn nothing_panics_on_damaged_texts() {
-    let mut random = fastrand::Rng::with_seed(11);
+    let mut random = Rng::with_seed(11);
     let registry = OpaqueRegistry::builtin();
     for _ in 0..4000 {
         let case = &CASES[random.usize(..CASES.len())];
         let mut bytes: Vec<char> = case.text.chars().collect();
         for _ in 0..random.usize(1..4) {
             let at = random.usize(..bytes.len());
-            match random.u8(..4) {
+            match random.u8(..5) {
+                4 => {
+                    let large =
+                        ["9223372036854775807", "4611686018427387904", "99999", "-9223372036854775807"];
+                    let number = large[random.usize(..4)];
+                    bytes.splice(at..at, number.chars());
+                }
                 0 => {
                     bytes.remove(at);
                 }
@@ -131,6 +172,7 @@ fn nothing_panics_on_damaged_texts() {
             let again = parse(&printed, 1, &registry)
                 .unwrap_or_else(|errors| panic!("{text}\n{printed}\n{errors:?}"));
             assert_eq!(again, description, "{printed}");
+            analyse(&description, &mut random);
         }
     }
 }
