@@ -105,11 +105,19 @@ pub(crate) fn needs(data: &Data, extents: &[i64], part: &Part) -> Needs {
     walk.needs
 }
 
+impl Interval {
+    /// The `length` numbers from `start` on, as far as they are in it.
+    fn clip_share(self, start: u64, length: u64) -> Interval {
+        let far = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        self.clip(far(start), far(start.saturating_add(length)).saturating_sub(1))
+    }
+}
+
 /// Brings a variable of a result into scope, over its share.
 pub(crate) fn bind_output(scope: &mut Scope<'_>, var: VarId, part: &Part) {
     scope.bind_whole(var);
     if let Some(&(_, start, length)) = part.outputs.iter().find(|(other, ..)| *other == var) {
-        let share = scope.range(var).clip(start as i64, (start + length) as i64 - 1);
+        let share = scope.range(var).clip_share(start, length);
         scope.bind(var, share);
     }
 }
@@ -121,7 +129,7 @@ pub(crate) fn bind_reduction(scope: &mut Scope<'_>, id: ReductionId, part: &Part
         scope.bind_whole(var);
         let share = part.reductions.iter().find(|(other, name, ..)| *other == id && *name == var);
         if let Some(&(_, _, start, length)) = share {
-            let share = scope.range(var).clip(start as i64, (start + length) as i64 - 1);
+            let share = scope.range(var).clip_share(start, length);
             scope.bind(var, share);
         }
     }

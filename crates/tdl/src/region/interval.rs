@@ -20,6 +20,7 @@ impl Interval {
     }
 
     pub(crate) fn single(value: i64) -> Interval {
+        let value = value.clamp(-FAR, FAR);
         Interval { low: value, high: value, step: 0 }
     }
 
@@ -39,6 +40,13 @@ impl Interval {
         if self.is_empty() {
             return Interval::EMPTY;
         }
+        // Differences of ends must not overflow; nothing real is that far.
+        let (low, high) = (self.low.clamp(-FAR, FAR), self.high.clamp(-FAR, FAR));
+        let this = Interval { low, high, step: self.step.min(FAR) };
+        this.aligned()
+    }
+
+    fn aligned(self) -> Interval {
         if self.step == 0 || self.high - self.low < self.step {
             return Interval::single(self.low);
         }
@@ -55,6 +63,7 @@ impl Interval {
             high: self.high.saturating_add(other.high),
             step: gcd(self.step, other.step),
         }
+        .normal()
     }
 
     pub(crate) fn scale(self, factor: i64) -> Interval {
@@ -72,6 +81,7 @@ impl Interval {
             return self;
         }
         let mut clipped = self;
+        let (low, high) = (low.clamp(-FAR, FAR), high.clamp(-FAR, FAR));
         if low > self.low {
             let steps = if self.step == 0 { i64::MAX } else { (low - self.low + self.step - 1) / self.step };
             clipped.low = self.step.checked_mul(steps).map_or(i64::MAX, |by| self.low.saturating_add(by));
@@ -90,16 +100,17 @@ impl Interval {
         }
         let step = self.step.max(1);
         // Within so many steps every remainder that can occur has occurred.
+        let rest = rest.rem_euclid(modulus);
         let period = modulus / gcd(step, modulus);
         let mut value = self.low;
         for _ in 0..period.min(1 << 16) {
             if value > self.high {
                 return Interval::EMPTY;
             }
-            if value.rem_euclid(modulus) == rest.rem_euclid(modulus) {
-                return Interval { low: value, high: self.high, step: step * period }.normal();
+            if value.rem_euclid(modulus) == rest {
+                return Interval { low: value, high: self.high, step: step.saturating_mul(period) }.normal();
             }
-            value += step;
+            value = value.saturating_add(step);
         }
         if period > 1 << 16 { self } else { Interval::EMPTY }
     }
@@ -137,7 +148,7 @@ impl Interval {
         }
         let step = gcd(self.step, divisor);
         let low = self.low.rem_euclid(step);
-        let all = Interval { low, high: divisor - step + low, step }.normal();
+        let all = Interval { low, high: (divisor - step).saturating_add(low), step }.normal();
         if self.count() >= 64 || self.count() >= divisor / step {
             return all;
         }

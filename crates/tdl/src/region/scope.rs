@@ -269,7 +269,10 @@ impl<'d> Scope<'d> {
             let (least, most) = if factor > 0 {
                 (ceil_div(least, factor), most.div_euclid(factor))
             } else {
-                (ceil_div(most.saturating_neg(), -factor), least.saturating_neg().div_euclid(-factor))
+                (
+                    ceil_div(most.saturating_neg(), factor.saturating_neg()),
+                    least.saturating_neg().div_euclid(factor.saturating_neg()),
+                )
             };
             self.narrow(var, |range| range.clip(least, most));
         }
@@ -282,7 +285,7 @@ impl<'d> Scope<'d> {
             let others: Terms = terms.iter().copied().filter(|(other, _)| *other != term).collect();
             let others = self.interval_of(&Sum { constant: 0, terms: others });
             if !others.is_empty() && others.step % modulus == 0 {
-                let own = (rest - others.low.rem_euclid(modulus)) * factor;
+                let own = (rest.rem_euclid(modulus) - others.low.rem_euclid(modulus)) * factor;
                 self.narrow(var, |range| range.congruent(own, modulus));
             }
         }
@@ -296,7 +299,10 @@ impl<'d> Scope<'d> {
     }
 
     fn congruent(&mut self, sum: &Sum, rest: i64, modulus: i64) {
-        let rest = rest.saturating_sub(sum.constant);
+        if modulus < 1 {
+            return;
+        }
+        let rest = rest.saturating_sub(sum.constant).rem_euclid(modulus);
         match sum.terms[..] {
             [(Term::Var(var), 1)] => self.narrow(var, |range| range.congruent(rest, modulus)),
             [(Term::Var(var), -1)] => self.narrow(var, |range| range.congruent(-rest, modulus)),
@@ -329,7 +335,7 @@ fn normal(terms: &Terms) -> Option<(Terms, i64)> {
     let first = terms.first()?.1;
     let common = terms.iter().fold(0, |common, term| gcd(common, term.1.saturating_abs()));
     let factor = if first < 0 { -common } else { common };
-    Some((terms.iter().map(|&(term, own)| (term, own / factor)).collect(), factor))
+    Some((terms.iter().map(|&(term, own)| (term, own.saturating_div(factor))).collect(), factor))
 }
 
 fn interval_divided(interval: Interval, factor: i64) -> Interval {
@@ -341,5 +347,5 @@ fn interval_divided(interval: Interval, factor: i64) -> Interval {
 }
 
 fn ceil_div(a: i64, b: i64) -> i64 {
-    a.div_euclid(b) + i64::from(a.rem_euclid(b) != 0)
+    a.div_euclid(b).saturating_add(i64::from(a.rem_euclid(b) != 0))
 }

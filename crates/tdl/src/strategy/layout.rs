@@ -98,7 +98,7 @@ fn block(facts: &mut Facts<'_>, axis: &Axis) -> Poly {
         block = match (block.as_constant(), own.as_constant()) {
             (Some(a), Some(b)) => {
                 let (a, b) = (a as i64, b as i64);
-                Poly::constant(i128::from(a / gcd(a, b).max(1) * b))
+                Poly::constant(i128::from(a / gcd(a, b).max(1)) * i128::from(b))
             }
             (Some(1), None) => own,
             _ if own.divide(&block).1.is_zero() => own,
