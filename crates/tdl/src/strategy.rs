@@ -121,20 +121,28 @@ impl Strategy {
     /// The first value and the number of values of the variable that `worker` of `workers` gets: whole blocks, as many
     /// as the ceiling of an even share; the last shares may be short or empty. The extents are those of the description.
     pub fn share(&self, description: &Description, extents: &[u64], workers: u64, worker: u64) -> (u64, u64) {
-        let extents = signed(extents);
-        let extent = eval_extent(description.data(), self.extent, &extents).unwrap_or(0).max(0) as u64;
-        let block = self.block.value(&extents).unwrap_or(1).max(1) as u64;
-        let blocks = extent.div_ceil(block);
-        let each = blocks.div_ceil(workers.max(1)).saturating_mul(block);
+        let each = self.padded_share(description, extents, workers);
+        let extent = self.values(description, extents);
         let start = worker.saturating_mul(each).min(extent);
         (start, each.min(extent - start))
     }
 
+    /// The number of values to which shares are padded where all must have one size.
+    pub fn padded_share(&self, description: &Description, extents: &[u64], workers: u64) -> u64 {
+        let block = self.block.value(&signed(extents)).unwrap_or(1).max(1) as u64;
+        let blocks = self.values(description, extents).div_ceil(block);
+        blocks.div_ceil(workers.max(1)).saturating_mul(block)
+    }
+
+    /// The extent of the variable.
+    fn values(&self, description: &Description, extents: &[u64]) -> u64 {
+        eval_extent(description.data(), self.extent, &signed(extents)).unwrap_or(0).max(0) as u64
+    }
+
     /// Whether all workers get shares of one size.
     pub fn is_even(&self, description: &Description, extents: &[u64], workers: u64) -> bool {
-        let (_, first) = self.share(description, extents, workers, 0);
-        let (_, last) = self.share(description, extents, workers, workers.saturating_sub(1));
-        first == last
+        let each = self.padded_share(description, extents, workers);
+        each.checked_mul(workers) == Some(self.values(description, extents))
     }
 
     /// The part of the index space that a worker computes.

@@ -12,6 +12,9 @@ const MAX_BYTES: u64 = 1 << 36;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tensor {
     element: ElementType,
+    /// Follow from the type; kept since every access needs them.
+    kind: ElementKind,
+    size: usize,
     dims: Vec<u64>,
     bytes: Vec<u8>,
 }
@@ -30,7 +33,13 @@ impl Tensor {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|_| too_large())?;
         bytes.resize(size, 0);
-        Ok(Tensor { element, dims: dims.to_vec(), bytes })
+        Ok(Tensor {
+            element,
+            kind: element.kind(),
+            size: element.storage_bytes(),
+            dims: dims.to_vec(),
+            bytes,
+        })
     }
 
     /// A tensor of these bytes.
@@ -46,7 +55,13 @@ impl Tensor {
                 bytes.len()
             ));
         }
-        Ok(Tensor { element, dims: dims.to_vec(), bytes })
+        Ok(Tensor {
+            element,
+            kind: element.kind(),
+            size: element.storage_bytes(),
+            dims: dims.to_vec(),
+            bytes,
+        })
     }
 
     /// A tensor of numbers, converted to its type as constants are.
@@ -148,10 +163,10 @@ impl Tensor {
     }
 
     pub(crate) fn load(&self, index: usize) -> Option<Word> {
-        let size = self.element.storage_bytes();
+        let size = self.size;
         let at = index.checked_mul(size)?;
         let bytes = self.bytes.get(at..at + size)?;
-        Some(match self.element.kind() {
+        Some(match self.kind {
             ElementKind::Complex => {
                 let (low, high) = bytes.split_at(size / 2);
                 Word { low: raw(low), high: raw(high) }

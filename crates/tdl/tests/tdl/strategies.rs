@@ -197,6 +197,7 @@ fn shares_are_ceilings_and_may_be_empty() {
     assert_eq!(shares(10, 4), [(0, 3), (3, 3), (6, 3), (9, 1)]);
     assert_eq!(shares(5, 4), [(0, 2), (2, 2), (4, 1), (5, 0)]);
     assert_eq!(shares(0, 2), [(0, 0), (0, 0)]);
+    assert_eq!(strategy.padded_share(&description, &[10], 4), 3);
     assert!(strategy.is_even(&description, &[8], 4) && !strategy.is_even(&description, &[10], 4));
     let merge = read("tdl @merge(x: [A, B]) -> [A * B] { out[i] = x[i floordiv B, i mod B] }");
     let strategy = &strategies(&merge)[0];
