@@ -49,7 +49,7 @@ fn shares_put_together_are_the_whole() {
 fn wrong_regions_are_found() {
     let conv1d = CASES.iter().find(|case| case.text.contains("@conv1d(")).unwrap();
     let late = |regions: &mut Vec<Region>| {
-        // One element further wherever there is room, as if the halo were on the other side.
+        // One element earlier wherever there is room, as if the halo were on the other side.
         let dim = &mut regions[0].dims[2];
         dim.start = dim.start.saturating_sub(1);
     };
