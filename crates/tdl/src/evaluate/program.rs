@@ -69,9 +69,17 @@ pub(super) enum Step {
 pub(super) struct Load {
     pub(super) to: Reg,
     pub(super) buffer: Buffer,
+    /// The tensor's name, for messages.
+    pub(super) name: Box<str>,
     pub(super) offset: Linear,
-    /// Indices that depend on elements, with the extents that they must stay below.
-    pub(super) checks: Vec<(Linear, i64)>,
+    pub(super) checks: Vec<Check>,
+}
+
+/// An index that must be less than an extent.
+pub(super) struct Check {
+    pub(super) value: Linear,
+    pub(super) extent: i64,
+    pub(super) dimension: usize,
 }
 
 /// The first value and the number of values of a variable, and the register that holds it.

@@ -128,11 +128,12 @@ impl<'a> State<'a> {
     }
 
     fn load(&mut self, load: &Load) -> Ran<()> {
-        for (index, extent) in &load.checks {
-            let value = index.value(&self.ints);
+        for Check { value, extent, dimension } in &load.checks {
+            let value = value.value(&self.ints);
             if value < 0 || value >= *extent {
                 return Err(EvaluateError(format!(
-                    "an index that depends on elements is {value}, outside 0..{extent}"
+                    "the index into dimension {dimension} of `{}` is {value}, outside 0..{extent}",
+                    load.name
                 )));
             }
         }

@@ -71,7 +71,7 @@ fn indices_from_elements_are_checked_when_they_are_used() {
     close(&run(&pick, &[x.clone(), tensor(I64, &[2], &[2., 0.])])[0], &[3., 1.], 0.0);
     let registry = tofu_tdl::OpaqueRegistry::builtin();
     let error = tofu_tdl::evaluate(&pick, &[x, tensor(I64, &[1], &[3.])], &registry).unwrap_err();
-    assert_eq!(error.to_string(), "an index that depends on elements is 3, outside 0..3");
+    assert_eq!(error.to_string(), "the index into dimension 0 of `x` is 3, outside 0..3");
 }
 
 #[test]
