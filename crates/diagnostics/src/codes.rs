@@ -1,7 +1,7 @@
 //! Every kind of diagnostic there is.
 //!
 //! `T01xx` is about text, `T02xx` about the program that it says, `T03xx` about passes and pipelines, `T04xx` about
-//! files and options. An id is never given a second meaning; a new kind takes the next free one of its range.
+//! files and options, `T05xx` about descriptions of operators. An id is never given a second meaning; a new kind takes the next free one of its range.
 
 use crate::Code;
 
@@ -89,6 +89,19 @@ codes! {
     BAD_EXPECTATION = "T0406", "malformed expectation";
     BAD_REPRODUCER = "T0407", "file that is not a reproducer";
     UNSUPPORTED_FORMAT = "T0408", "format that is not supported";
+
+    TDL_UNKNOWN_NAME = "T0501", "unknown name in a description";
+    TDL_REDEFINED = "T0502", "name defined twice in a description";
+    TDL_NOT_AFFINE = "T0503", "index that is not quasi-affine";
+    TDL_OUT_OF_BOUNDS = "T0504", "access that may leave its tensor";
+    TDL_TYPE = "T0505", "element types that do not fit";
+    TDL_WRONG_RANK = "T0506", "wrong number of indices or arguments";
+    TDL_RECURSION = "T0507", "description that uses itself";
+    TDL_NO_RANGE = "T0508", "index whose range does not follow";
+    TDL_UNSOLVED_EXTENT = "T0509", "extent that does not follow from the operands";
+    TDL_UNKNOWN_OPAQUE = "T0510", "unknown opaque function, or a wrong use of one";
+    TDL_WRONG_REDUCER = "T0511", "reducer that does not fit what it reduces";
+    TDL_MISSING_DEFINITION = "T0512", "result that is not defined";
 }
 
 #[cfg(test)]

@@ -1,0 +1,257 @@
+//! How a description reads its operands: what makes ops fusible, movable and linear.
+
+use tofu_ir::ElementKind;
+
+use crate::description::*;
+use crate::scalar::{BinaryOp, Literal, UnaryOp};
+
+/// What a description does with its operands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Accesses {
+    /// One for each operand.
+    pub operands: Vec<Access>,
+    /// Every element of every result is a function of the elements at the same indices: every access is the identity
+    /// of the output index, or reads a single number.
+    pub is_elementwise: bool,
+    /// Elements are only moved, chosen by their place, or made; never computed with.
+    pub is_movement: bool,
+    /// Something is reduced.
+    pub has_reduction: bool,
+    /// An algorithm is hidden.
+    pub has_opaque: bool,
+}
+
+/// How an operand is read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// What the indices are.
+    pub map: AccessMap,
+    /// Each result is additive in this operand: the sum of two operands gives the sum of the results.
+    pub is_linear: bool,
+}
+
+/// What the indices of all accesses of an operand are, for a single result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AccessMap {
+    /// It is never read.
+    Unused,
+    /// Dimension `d` of the operand is indexed by dimension `map[d]` of the result, all different: the identity, a
+    /// transposition, or a broadcast along the dimensions that are missing. Each element of the operand is read for one
+    /// index of these dimensions; no element twice for the same element of the result.
+    Projection(Vec<usize>),
+    /// Other quasi-affine indices, or several different ones.
+    Affine,
+    /// Indices depend on elements, or an opaque function reads it.
+    Dependent,
+}
+
+impl AccessMap {
+    /// Whether the operand is read at the indices of the result, which has `rank` dimensions.
+    pub fn is_identity(&self, rank: usize) -> bool {
+        matches!(self, AccessMap::Projection(map) if map.iter().copied().eq(0..rank))
+    }
+
+    /// Whether no element of the operand is read for two elements of the result, which has `rank` dimensions.
+    pub fn is_injective(&self, rank: usize) -> bool {
+        matches!(self, AccessMap::Projection(map) if map.len() == rank)
+    }
+
+    /// Whether elements of the operand are read for several elements of the result, which has `rank` dimensions.
+    pub fn is_broadcast(&self, rank: usize) -> bool {
+        matches!(self, AccessMap::Projection(map) if map.len() < rank)
+    }
+}
+
+/// Looks at a description.
+pub fn accesses(description: &Description) -> Accesses {
+    let data = description.data();
+    let operands: Vec<Access> = (0..data.parameters.len() as u32)
+        .map(|number| Access { map: map(data, number), is_linear: is_linear(data, number) })
+        .collect();
+    let has_reduction = !data.reductions.is_empty();
+    let has_opaque = !data.opaques.is_empty();
+    let rank = data.results.first().map_or(0, |result| result.vars.len());
+    let same_indices = data.results.iter().all(|result| result.vars == data.results[0].vars);
+    let is_pointwise = |access: &Access| match &access.map {
+        AccessMap::Unused => true,
+        AccessMap::Projection(map) => map.is_empty() || access.map.is_identity(rank),
+        _ => false,
+    };
+    let is_elementwise = same_indices
+        && !has_reduction
+        && !has_opaque
+        && data.lets.is_empty()
+        && operands.iter().all(is_pointwise);
+    let is_movement = data.scalars.iter().enumerate().all(|(number, scalar)| match scalar {
+        Scalar::Unary(..) | Scalar::Reduce(..) | Scalar::Opaque(..) | Scalar::Carried(..) => false,
+        Scalar::Convert(_) | Scalar::Bitcast(_) => false,
+        Scalar::Binary(op, ..) => {
+            matches!(op, BinaryOp::And | BinaryOp::Or)
+                && data.scalar_types[number] == TypeRef::Concrete(tofu_ir::ElementType::I1)
+        }
+        Scalar::Compare(_, a, b) => {
+            [a, b].into_iter().all(|&side| matches!(data.scalar(side), Scalar::Index(_)))
+        }
+        Scalar::Literal(_) | Scalar::Index(_) | Scalar::Read(..) | Scalar::Select(..) => true,
+    });
+    Accesses { operands, is_elementwise, is_movement, has_reduction, has_opaque }
+}
+
+fn map(data: &Data, number: u32) -> AccessMap {
+    let source = Source::Operand(number);
+    if data.opaques.iter().any(|call| call.arguments.iter().any(|slice| slice.source == source)) {
+        return AccessMap::Dependent;
+    }
+    let mut found: Option<&Indices> = None;
+    let mut is_unique = true;
+    for scalar in &data.scalars {
+        let Scalar::Read(read, indices) = scalar else { continue };
+        if *read != source {
+            continue;
+        }
+        let depends =
+            |&index: &IndexId| crate::walk::any_index_in(data, index, &|part| matches!(part, Index::Data(_)));
+        if indices.iter().any(depends) {
+            return AccessMap::Dependent;
+        }
+        is_unique &= found.is_none_or(|before| before == indices);
+        found = Some(indices);
+    }
+    let Some(indices) = found else { return AccessMap::Unused };
+    if !is_unique {
+        return AccessMap::Affine;
+    }
+    let mut map = Vec::new();
+    for &index in indices {
+        // The place of the variable in every result must be the same.
+        let Index::Var(var) = data.index(index) else { return AccessMap::Affine };
+        let mut places = data.results.iter().map(|result| result.vars.iter().position(|&other| other == var));
+        let Some(Some(first)) = places.next() else { return AccessMap::Affine };
+        if !places.all(|place| place == Some(first)) || map.contains(&first) {
+            return AccessMap::Affine;
+        }
+        map.push(first);
+    }
+    AccessMap::Projection(map)
+}
+
+/// How an expression depends on an operand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Degree {
+    /// It is 0.
+    Zero,
+    /// Not at all.
+    Constant,
+    /// Additively.
+    Linear,
+    /// In another way.
+    Other,
+}
+
+fn is_linear(data: &Data, number: u32) -> bool {
+    let walk = Linearity { data, source: Source::Operand(number) };
+    data.results.iter().all(|result| matches!(walk.scalar(result.body), Degree::Linear | Degree::Zero))
+}
+
+struct Linearity<'d> {
+    data: &'d Data,
+    source: Source,
+}
+
+impl Linearity<'_> {
+    fn scalar(&self, id: ScalarId) -> Degree {
+        use Degree::*;
+        let data = self.data;
+        let constant_if = |all: bool| if all { Constant } else { Other };
+        let is_constant = |degree: Degree| matches!(degree, Constant | Zero);
+        match data.scalar(id) {
+            Scalar::Literal(Literal::Int(0)) => Zero,
+            Scalar::Literal(_) | Scalar::Carried(..) => Constant,
+            Scalar::Index(index) => constant_if(self.index_is_constant(*index)),
+            Scalar::Read(source, indices) => {
+                if !indices.iter().all(|&index| self.index_is_constant(index)) {
+                    return Other;
+                }
+                match source {
+                    source if *source == self.source => Linear,
+                    Source::Let(number) => self.scalar(data.lets[*number as usize].body),
+                    Source::Operand(_) => Constant,
+                }
+            }
+            Scalar::Unary(op, a) => match (op, self.scalar(*a)) {
+                (UnaryOp::Neg | UnaryOp::Real | UnaryOp::Imag, degree) => degree,
+                (_, degree) => constant_if(is_constant(degree)),
+            },
+            Scalar::Binary(op, a, b) => match (op, self.scalar(*a), self.scalar(*b)) {
+                (_, a, b) if is_constant(a) && is_constant(b) => Constant,
+                (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Complex, Linear | Zero, Linear | Zero) => Linear,
+                (BinaryOp::Mul, Linear, b) if is_constant(b) => Linear,
+                (BinaryOp::Mul, a, Linear) if is_constant(a) => Linear,
+                (BinaryOp::Div, Linear, b) if is_constant(b) && self.is_inexact(id) => Linear,
+                _ => Other,
+            },
+            Scalar::Compare(_, a, b) => {
+                constant_if(is_constant(self.scalar(*a)) && is_constant(self.scalar(*b)))
+            }
+            Scalar::Select(condition, a, b) => {
+                match (self.scalar(*condition), self.scalar(*a), self.scalar(*b)) {
+                    (condition, a, b) if is_constant(condition) => match (a, b) {
+                        (Zero, Zero) => Zero,
+                        (Linear | Zero, Linear | Zero) => Linear,
+                        (a, b) => constant_if(is_constant(a) && is_constant(b)),
+                    },
+                    _ => Other,
+                }
+            }
+            Scalar::Convert(a) => match self.scalar(*a) {
+                Linear if self.widens(*a, id) => Linear,
+                degree => constant_if(is_constant(degree)),
+            },
+            Scalar::Bitcast(a) => constant_if(is_constant(self.scalar(*a))),
+            Scalar::Reduce(reduction, _) => {
+                let reduction = data.reduction(*reduction);
+                let degrees: Vec<Degree> = reduction.bodies.iter().map(|&body| self.scalar(body)).collect();
+                match (reduction.reducer, &degrees[..]) {
+                    (Reducer::Sum, [degree]) => *degree,
+                    _ => constant_if(degrees.into_iter().all(is_constant)),
+                }
+            }
+            Scalar::Opaque(call, _) => {
+                let call = data.opaque(*call);
+                constant_if(call.arguments.iter().all(|slice| match slice.source {
+                    Source::Let(number) => is_constant(self.scalar(data.lets[number as usize].body)),
+                    source => source != self.source,
+                }))
+            }
+        }
+    }
+
+    fn index_is_constant(&self, id: IndexId) -> bool {
+        match self.data.index(id) {
+            Index::Const(_) | Index::Extent(_) | Index::Var(_) => true,
+            Index::Add(a, b)
+            | Index::Sub(a, b)
+            | Index::Mul(a, b)
+            | Index::FloorDiv(a, b)
+            | Index::Mod(a, b) => self.index_is_constant(a) && self.index_is_constant(b),
+            Index::Data(scalar) => matches!(self.scalar(scalar), Degree::Constant | Degree::Zero),
+        }
+    }
+
+    fn is_inexact(&self, id: ScalarId) -> bool {
+        matches!(self.data.scalar_type(id), TypeRef::Concrete(element)
+            if matches!(element.kind(), ElementKind::Float | ElementKind::Complex))
+    }
+
+    /// Whether a conversion keeps every value.
+    fn widens(&self, from: ScalarId, to: ScalarId) -> bool {
+        match (self.data.scalar_type(from), self.data.scalar_type(to)) {
+            (TypeRef::Concrete(from), TypeRef::Concrete(to)) => {
+                from.kind() == to.kind() && from.kind() == ElementKind::Float && from.bits() < to.bits()
+                    // f16 and bf16 are as wide as each other; every narrow type fits into f32.
+                    && to.bits() >= 32
+            }
+            _ => false,
+        }
+    }
+}

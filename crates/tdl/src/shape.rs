@@ -1,0 +1,252 @@
+//! Shapes and element types: what the operands say about extents, and what follows for results and operands.
+//!
+//! Every dimension of an operand (and of a result, where it is known already) is an equation between its expression
+//! and its actual extent; so is every condition. Equations in which one extent is left and stands alone give that
+//! extent; the others are checked. Known extents count before symbols, symbols before `?`. The same equations work
+//! forward and backward.
+
+mod solver;
+
+use smallvec::SmallVec;
+use tofu_diagnostics::{Code, Diagnostic, Span, codes};
+use tofu_ir::{Dim, ElementType, TensorType};
+
+use crate::check::instance_error;
+use crate::description::*;
+use crate::print::type_text;
+use solver::{Origin, Solver};
+
+pub(crate) use crate::check::resolve;
+
+/// What follows from the types of operands and results.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Solution {
+    /// The element types that the type parameters stand for.
+    pub types: Vec<ElementType>,
+    /// The extents of the description, in its order.
+    pub extents: Vec<Dim>,
+    /// The types of the operands, with every extent that follows.
+    pub operands: Vec<TensorType>,
+    /// The types of the results.
+    pub results: Vec<TensorType>,
+    /// Pairs of extents that must turn out to be equal.
+    pub assumptions: Vec<(Dim, Dim)>,
+}
+
+impl Solution {
+    /// The extents, if all are known.
+    pub fn static_extents(&self) -> Option<Vec<u64>> {
+        self.extents.iter().map(|extent| extent.size()).collect()
+    }
+}
+
+/// Why types do not fit a description.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mismatch {
+    /// The kind of diagnostic.
+    pub code: &'static str,
+    /// What is wrong, with the names of the operands.
+    pub message: String,
+    /// The operand or result that is wrong, as far as it is one.
+    pub value: Option<Value>,
+    /// The other one that it disagrees with.
+    pub other: Option<Value>,
+    /// Where in the description's text it shows.
+    pub span: Span,
+}
+
+/// A value that an op takes or gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// The operand of this number.
+    Operand(usize),
+    /// The result of this number.
+    Result(usize),
+}
+
+impl Mismatch {
+    /// The diagnostic for an op at `span`.
+    pub fn diagnostic(&self, span: Span) -> Diagnostic {
+        let code: &'static Code = codes::find(self.code).unwrap_or(&codes::SHAPE_MISMATCH);
+        let diagnostic = Diagnostic::error(code, span, self.message.clone());
+        if self.span.is_none() { diagnostic } else { diagnostic.secondary(self.span, "described here") }
+    }
+}
+
+/// Result types from operand types.
+///
+/// # Errors
+///
+/// The operands disagree with the description or with each other.
+pub fn solve(description: &Description, operands: &[TensorType]) -> Result<Solution, Mismatch> {
+    solve_with_results(description, operands, &[])
+}
+
+/// All that follows from the types of operands and those of the results that are known already.
+///
+/// # Errors
+///
+/// The types disagree with the description or with each other, or an element type does not follow.
+pub fn solve_with_results(
+    description: &Description,
+    operands: &[TensorType],
+    results: &[TensorType],
+) -> Result<Solution, Mismatch> {
+    let data = description.data();
+    arity(description, operands, results)?;
+    let types = element_types(description, operands, results)?;
+    let mut solver = Solver::new(data);
+    for (number, (operand, parameter)) in operands.iter().zip(&data.parameters).enumerate() {
+        for (dimension, (&actual, &expected)) in operand.dims.iter().zip(&parameter.dims).enumerate() {
+            solver.dimension(expected, actual, Origin::Operand(number, dimension));
+        }
+    }
+    for (number, (result, declared)) in results.iter().zip(&data.results).enumerate() {
+        for (dimension, (&actual, &expected)) in result.dims.iter().zip(&declared.dims).enumerate() {
+            solver.dimension(expected, actual, Origin::Result(number, dimension));
+        }
+    }
+    solver.solve().map_err(|(message, value, other)| Mismatch {
+        code: codes::SHAPE_MISMATCH.id,
+        message: format!("@{}: {message}", data.name),
+        value,
+        other,
+        span: description.spans().whole,
+    })?;
+    let mut tensor = |dims: &[IndexId], ty: TypeRef| TensorType {
+        dims: dims.iter().map(|&dim| solver.size(dim)).collect::<SmallVec<_>>(),
+        element: resolve(ty, &types),
+    };
+    let operands = data.parameters.iter().map(|parameter| tensor(&parameter.dims, parameter.ty)).collect();
+    let results = data.results.iter().map(|result| tensor(&result.dims, result.ty)).collect();
+    Ok(Solution { extents: solver.extents(), assumptions: solver.assumptions(), types, operands, results })
+}
+
+/// The extents of the operands, for extents of the description in its order; `None` if one is negative or too large.
+pub fn operand_dims(description: &Description, extents: &[u64]) -> Option<Vec<Vec<u64>>> {
+    let data = description.data();
+    let extents = crate::region::signed(extents);
+    let size = |&dim: &IndexId| u64::try_from(crate::evaluate::eval_extent(data, dim, &extents)?).ok();
+    data.parameters.iter().map(|parameter| parameter.dims.iter().map(size).collect()).collect()
+}
+
+/// Extents that do not follow when all operands are known.
+pub(crate) fn undetermined(description: &Description) -> Vec<Diagnostic> {
+    let data = description.data();
+    let mut solver = Solver::new(data);
+    for (number, parameter) in data.parameters.iter().enumerate() {
+        for (dimension, &expected) in parameter.dims.iter().enumerate() {
+            solver.dimension(expected, Dim::Unknown, Origin::Operand(number, dimension));
+        }
+    }
+    // Unknown extents never disagree.
+    let _ = solver.solve();
+    let unsolved = solver.unsolved();
+    unsolved
+        .into_iter()
+        .map(|extent| {
+            let message = format!("the extent `{extent}` does not follow from the operands");
+            let error = Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, description.spans().whole, message);
+            error.help(format!("say what it is: `where {extent} = …`"))
+        })
+        .collect()
+}
+
+fn arity(description: &Description, operands: &[TensorType], results: &[TensorType]) -> Result<(), Mismatch> {
+    let data = description.data();
+    let mismatch = |message: String, value: Option<Value>| Mismatch {
+        code: codes::SHAPE_MISMATCH.id,
+        message,
+        value,
+        other: None,
+        span: description.spans().whole,
+    };
+    if operands.len() != data.parameters.len() || (!results.is_empty() && results.len() != data.results.len())
+    {
+        let message = format!(
+            "@{} takes {} operands and gives {} results, not {} and {}",
+            data.name,
+            data.parameters.len(),
+            data.results.len(),
+            operands.len(),
+            results.len()
+        );
+        return Err(mismatch(message, None));
+    }
+    for (number, (operand, parameter)) in operands.iter().zip(&data.parameters).enumerate() {
+        let (own, wanted) = (operand.rank(), parameter.dims.len());
+        if own != wanted {
+            let message = format!("@{}: `{}` has {wanted} dimensions, not {own}", data.name, parameter.name);
+            return Err(mismatch(message, Some(Value::Operand(number))));
+        }
+    }
+    for (number, (result, declared)) in results.iter().zip(&data.results).enumerate() {
+        let (own, wanted) = (result.rank(), declared.dims.len());
+        if own != wanted {
+            let message = format!("@{}: `{}` has {wanted} dimensions, not {own}", data.name, declared.name);
+            return Err(mismatch(message, Some(Value::Result(number))));
+        }
+    }
+    Ok(())
+}
+
+fn element_types(
+    description: &Description,
+    operands: &[TensorType],
+    results: &[TensorType],
+) -> Result<Vec<ElementType>, Mismatch> {
+    let data = description.data();
+    let given: Vec<(TypeRef, ElementType, Value, &str)> = (operands.iter().zip(&data.parameters).enumerate())
+        .map(|(number, (operand, p))| (p.ty, operand.element, Value::Operand(number), &*p.name))
+        .chain(
+            (results.iter().zip(&data.results).enumerate())
+                .map(|(number, (result, r))| (r.ty, result.element, Value::Result(number), &*r.name)),
+        )
+        .collect();
+    let mismatch = |message: String, value: Option<Value>, other: Option<Value>, span: Span| Mismatch {
+        code: codes::TDL_TYPE.id,
+        message: format!("@{}: {message}", data.name),
+        value,
+        other,
+        span,
+    };
+    let whole = description.spans().whole;
+    let mut bound: Vec<Option<(ElementType, Value, &str)>> = vec![None; data.types.len()];
+    for &(ty, element, value, name) in &given {
+        let TypeRef::Param(number) = ty else { continue };
+        match bound[number as usize] {
+            None => bound[number as usize] = Some((element, value, name)),
+            Some((first, other, other_name)) if first != element => {
+                let message = format!(
+                    "`{other_name}` has elements of type {first} and `{name}` of type {element}; they must agree"
+                );
+                return Err(mismatch(message, Some(value), Some(other), whole));
+            }
+            Some(_) => {}
+        }
+    }
+    let mut types = Vec::new();
+    for (param, bound) in data.types.iter().zip(&bound) {
+        let Some((element, ..)) = bound else {
+            let message = format!("the element type `{}` does not follow from the operands", param.name);
+            return Err(mismatch(message, None, None, whole));
+        };
+        types.push(*element);
+    }
+    for &(ty, element, value, name) in &given {
+        let wanted = resolve(ty, &types);
+        if wanted != element {
+            let wanted = if matches!(ty, TypeRef::Concrete(_)) {
+                wanted.name().to_owned()
+            } else {
+                format!("{} ({})", type_text(data, ty), wanted)
+            };
+            let message = format!("`{name}` has elements of type {wanted}, not {element}");
+            return Err(mismatch(message, Some(value), None, whole));
+        }
+    }
+    match instance_error(description, &types) {
+        None => Ok(types),
+        Some(error) => Err(mismatch(error.message, None, None, error.primary.span)),
+    }
+}

@@ -1,0 +1,381 @@
+//! Solves the equations between extents.
+
+use smallvec::SmallVec;
+use tofu_ir::{Dim, EntityId};
+
+use super::Value;
+use crate::description::*;
+use crate::poly::{Atom, Atoms, Poly};
+use crate::print::index_text;
+
+/// Where an equation comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    Operand(usize, usize),
+    Result(usize, usize),
+    Condition(usize),
+}
+
+impl Origin {
+    fn value(self) -> Option<Value> {
+        match self {
+            Origin::Operand(number, _) => Some(Value::Operand(number)),
+            Origin::Result(number, _) => Some(Value::Result(number)),
+            Origin::Condition(_) => None,
+        }
+    }
+}
+
+struct Equation {
+    left: IndexId,
+    right: Right,
+    origin: Origin,
+    /// Set when it gave an extent its value or was found to hold.
+    done: bool,
+}
+
+enum Right {
+    Actual(Poly, Dim),
+    Extent(IndexId),
+}
+
+/// What disagrees: a message, the value at fault, the other one.
+pub(super) type Conflict = (String, Option<Value>, Option<Value>);
+
+pub(super) struct Solver<'d> {
+    data: &'d Data,
+    atoms: Atoms,
+    /// What a free atom stands for.
+    free: Vec<Dim>,
+    values: Vec<Option<(Poly, Origin)>>,
+    equations: Vec<Equation>,
+    assumed: Vec<(Dim, Dim)>,
+}
+
+impl<'d> Solver<'d> {
+    pub(super) fn new(data: &'d Data) -> Solver<'d> {
+        let equations = data.conditions.iter().enumerate().filter(|(_, c)| c.relation == Relation::Equal);
+        let equations = equations.map(|(number, condition)| Equation {
+            left: condition.left,
+            right: Right::Extent(condition.right),
+            origin: Origin::Condition(number),
+            done: false,
+        });
+        Solver {
+            data,
+            atoms: Atoms::default(),
+            free: Vec::new(),
+            values: vec![None; data.extents.len()],
+            equations: equations.collect(),
+            assumed: Vec::new(),
+        }
+    }
+
+    /// The dimension with the extent `expected` has the extent `actual`.
+    pub(super) fn dimension(&mut self, expected: IndexId, actual: Dim, origin: Origin) {
+        let poly = match actual {
+            Dim::Static(size) => Poly::constant(i128::from(size)),
+            Dim::Symbol(_) => {
+                let known = self.free.iter().position(|&dim| dim == actual);
+                self.free_atom(known, actual)
+            }
+            Dim::Unknown => self.free_atom(None, actual),
+        };
+        self.equations.push(Equation {
+            left: expected,
+            right: Right::Actual(poly, actual),
+            origin,
+            done: false,
+        });
+    }
+
+    fn free_atom(&mut self, known: Option<usize>, dim: Dim) -> Poly {
+        let number = known.unwrap_or_else(|| {
+            self.free.push(dim);
+            self.free.len() - 1
+        });
+        Poly::atom(self.atoms.id(Atom::Free(number as u32)))
+    }
+
+    pub(super) fn solve(&mut self) -> Result<(), Conflict> {
+        while self.step()? {}
+        self.check()
+    }
+
+    /// Solves one equation, the one whose extent is known best.
+    fn step(&mut self) -> Result<bool, Conflict> {
+        for rank in 0..3 {
+            for number in 0..self.equations.len() {
+                let equation = &self.equations[number];
+                if equation.done || self.rank(equation) > rank {
+                    continue;
+                }
+                if self.try_equation(number)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn rank(&self, equation: &Equation) -> usize {
+        match &equation.right {
+            Right::Actual(_, Dim::Static(_)) => 0,
+            Right::Extent(_) | Right::Actual(_, Dim::Symbol(_)) => 1,
+            Right::Actual(_, Dim::Unknown) => 2,
+        }
+    }
+
+    fn difference(&mut self, number: usize) -> Option<Poly> {
+        let left = self.poly(self.equations[number].left)?;
+        let right = match &self.equations[number].right {
+            Right::Actual(poly, _) => poly.clone(),
+            Right::Extent(extent) => {
+                let extent = *extent;
+                self.poly(extent)?
+            }
+        };
+        Some(left.sub(&right))
+    }
+
+    fn try_equation(&mut self, number: usize) -> Result<bool, Conflict> {
+        let Some(difference) = self.difference(number) else { return Ok(false) };
+        let unknown: SmallVec<[(u32, ExtentId); 2]> = (difference.atoms().into_iter())
+            .filter_map(|atom| match self.atoms.get(atom) {
+                Some(Atom::Extent(extent)) => Some((atom, *extent)),
+                _ => None,
+            })
+            .collect();
+        let &[(atom, extent)] = &unknown[..] else { return Ok(false) };
+        let Some((factor, rest)) = difference.split(atom) else { return Ok(false) };
+        let negated = rest.scale(-1);
+        let (value, left) = match (factor.as_constant(), negated.as_constant()) {
+            (Some(0), _) => return Ok(false),
+            (Some(factor), Some(value)) => (Poly::constant(value / factor), Poly::constant(value % factor)),
+            (Some(-1), None) => (rest, Poly::default()),
+            _ => negated.divide(&factor),
+        };
+        let origin = self.equations[number].origin;
+        let name = &self.data.extents[extent.index()];
+        let (expected, actual) = (self.left_text(number), self.right_text(number));
+        if left.as_constant().is_some_and(|left| left != 0) {
+            let message = format!("{} is {actual}, which no `{name}` makes `{expected}`", self.place(origin));
+            return Err((message, origin.value(), None));
+        }
+        if left.is_zero() && value.as_constant().is_some_and(|value| value < 0) {
+            let message = format!(
+                "{} is {actual}, but `{expected}` would then need a negative `{name}`",
+                self.place(origin)
+            );
+            return Err((message, origin.value(), None));
+        }
+        // What does not come out even is some extent that nobody has named.
+        let value = if left.is_zero() { value } else { self.free_atom(None, Dim::Unknown) };
+        self.values[extent.index()] = Some((value, origin));
+        self.equations[number].done = true;
+        Ok(true)
+    }
+
+    fn check(&mut self) -> Result<(), Conflict> {
+        for number in 0..self.equations.len() {
+            let Some(difference) = self.difference(number) else { continue };
+            match difference.as_constant() {
+                Some(0) => {}
+                Some(_) => return Err(self.conflict(number)),
+                None => self.assume(number),
+            }
+        }
+        for (number, condition) in self.data.conditions.iter().enumerate() {
+            if condition.relation != Relation::AtMost {
+                continue;
+            }
+            let (Some(left), Some(right)) = (self.poly(condition.left), self.poly(condition.right)) else {
+                continue;
+            };
+            if right.sub(&left).as_constant().is_some_and(|difference| difference < 0) {
+                let message = format!("{} does not hold: {}", self.place(Origin::Condition(number)), {
+                    let (left, right) = (left.as_constant(), right.as_constant());
+                    format!("{} > {}", number_text(left), number_text(right))
+                });
+                return Err((message, None, None));
+            }
+        }
+        for index in &self.data.indices {
+            let (Index::FloorDiv(_, divisor) | Index::Mod(_, divisor)) = index else { continue };
+            let value = self.poly(*divisor).and_then(|divisor| divisor.as_constant());
+            if value.is_some_and(|value| value < 1) {
+                let message = format!("`{}` is 0 and divides", index_text(self.data, *divisor));
+                return Err((message, None, None));
+            }
+        }
+        Ok(())
+    }
+
+    fn conflict(&mut self, number: usize) -> Conflict {
+        let origin = self.equations[number].origin;
+        let (expected, actual) = (self.left_text(number), self.right_text(number));
+        let left = self.equations[number].left;
+        let value = self.poly(left).and_then(|left| left.as_constant());
+        // The extents in it, and who gave them their values.
+        let mut others = Vec::new();
+        self.mentioned(left, &mut others);
+        let other = others.iter().find_map(|&extent| {
+            let (_, by) = self.values[extent.index()].as_ref()?;
+            (*by != origin).then_some((extent, *by))
+        });
+        let mut message =
+            format!("{} is {actual}, but `{expected}` is {}", self.place(origin), number_text(value));
+        if let Some((extent, by)) = other {
+            let name = &self.data.extents[extent.index()];
+            let value = self.values[extent.index()].as_ref().and_then(|(value, _)| value.as_constant());
+            message.push_str(&format!(", since `{name}` is {} by {}", number_text(value), self.place(by)));
+        }
+        (message, origin.value(), other.and_then(|(_, by)| by.value()))
+    }
+
+    fn assume(&mut self, number: usize) {
+        let (left, right) = (
+            self.size(self.equations[number].left),
+            match &self.equations[number].right {
+                Right::Actual(_, dim) => *dim,
+                Right::Extent(extent) => {
+                    let extent = *extent;
+                    self.size(extent)
+                }
+            },
+        );
+        if left != right && left != Dim::Unknown && right != Dim::Unknown {
+            self.assumed.push((left, right));
+        }
+    }
+
+    fn mentioned(&self, id: IndexId, into: &mut Vec<ExtentId>) {
+        match self.data.index(id) {
+            Index::Extent(extent) => into.push(extent),
+            Index::Add(a, b)
+            | Index::Sub(a, b)
+            | Index::Mul(a, b)
+            | Index::FloorDiv(a, b)
+            | Index::Mod(a, b) => {
+                self.mentioned(a, into);
+                self.mentioned(b, into);
+            }
+            Index::Const(_) | Index::Var(_) | Index::Data(_) => {}
+        }
+    }
+
+    fn left_text(&self, number: usize) -> String {
+        index_text(self.data, self.equations[number].left)
+    }
+
+    fn right_text(&mut self, number: usize) -> String {
+        match &self.equations[number].right {
+            Right::Actual(poly, _) => number_text(poly.as_constant()),
+            Right::Extent(extent) => {
+                let extent = *extent;
+                let value = self.poly(extent).and_then(|value| value.as_constant());
+                format!("`{}` = {}", index_text(self.data, extent), number_text(value))
+            }
+        }
+    }
+
+    fn place(&self, origin: Origin) -> String {
+        match origin {
+            Origin::Operand(number, dimension) => {
+                format!("dimension {dimension} of `{}`", self.data.parameters[number].name)
+            }
+            Origin::Result(number, dimension) => {
+                format!("dimension {dimension} of the result `{}`", self.data.results[number].name)
+            }
+            Origin::Condition(number) => {
+                let condition = self.data.conditions[number];
+                let sign = if condition.relation == Relation::Equal { "=" } else { "<=" };
+                let (left, right) = (condition.left, condition.right);
+                format!(
+                    "the condition `{} {sign} {}`",
+                    index_text(self.data, left),
+                    index_text(self.data, right)
+                )
+            }
+        }
+    }
+
+    /// The value of an extent expression; extents without a value stand for themselves, but not inside a division.
+    fn poly(&mut self, id: IndexId) -> Option<Poly> {
+        Some(match self.data.index(id) {
+            Index::Const(value) => Poly::constant(i128::from(value)),
+            Index::Extent(extent) => match &self.values[extent.index()] {
+                Some((value, _)) => value.clone(),
+                None => Poly::atom(self.atoms.id(Atom::Extent(extent))),
+            },
+            Index::Add(a, b) => self.poly(a)?.add(&self.poly(b)?),
+            Index::Sub(a, b) => self.poly(a)?.sub(&self.poly(b)?),
+            Index::Mul(a, b) => self.poly(a)?.mul(&self.poly(b)?),
+            Index::FloorDiv(a, b) | Index::Mod(a, b) => {
+                let (a, b) = (self.poly(a)?, self.poly(b)?);
+                let is_open = |poly: &Poly, this: &Self| {
+                    poly.atoms().iter().any(|&atom| matches!(this.atoms.get(atom), Some(Atom::Extent(_))))
+                };
+                if is_open(&a, self) || is_open(&b, self) {
+                    return None;
+                }
+                let is_floor = matches!(self.data.index(id), Index::FloorDiv(..));
+                if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
+                    let value = match y {
+                        // Reported by `check`.
+                        ..1 => 0,
+                        y if is_floor => x.div_euclid(y),
+                        y => x.rem_euclid(y),
+                    };
+                    return Some(Poly::constant(value));
+                }
+                let (quotient, rest) = a.divide(&b);
+                match (is_floor, rest.is_zero()) {
+                    (true, true) => quotient,
+                    (false, true) => Poly::default(),
+                    (true, false) => quotient.add(&Poly::atom(self.atoms.id(Atom::Floor(rest, b)))),
+                    (false, false) => Poly::atom(self.atoms.id(Atom::Mod(rest, b))),
+                }
+            }
+            Index::Var(_) | Index::Data(_) => return None,
+        })
+    }
+
+    /// The extent that an expression turned out to be.
+    pub(super) fn size(&mut self, id: IndexId) -> Dim {
+        match self.poly(id) {
+            Some(poly) => self.dim(&poly),
+            None => Dim::Unknown,
+        }
+    }
+
+    fn dim(&self, poly: &Poly) -> Dim {
+        if let Some(value) = poly.as_constant() {
+            return u64::try_from(value).map_or(Dim::Unknown, Dim::Static);
+        }
+        match poly.as_atom().and_then(|atom| self.atoms.get(atom)) {
+            Some(Atom::Free(number)) => self.free[*number as usize],
+            _ => Dim::Unknown,
+        }
+    }
+
+    pub(super) fn extents(&self) -> Vec<Dim> {
+        self.values
+            .iter()
+            .map(|value| value.as_ref().map_or(Dim::Unknown, |(poly, _)| self.dim(poly)))
+            .collect()
+    }
+
+    pub(super) fn unsolved(&self) -> Vec<&'d str> {
+        let names = self.data.extents.iter().zip(&self.values);
+        names.filter(|(_, value)| value.is_none()).map(|(name, _)| &**name).collect()
+    }
+
+    pub(super) fn assumptions(&self) -> Vec<(Dim, Dim)> {
+        self.assumed.clone()
+    }
+}
+
+fn number_text(value: Option<i128>) -> String {
+    value.map_or("unknown".to_owned(), |value| value.to_string())
+}

@@ -1,0 +1,16 @@
+//! Tests of the description language from outside.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails should panic")]
+
+mod built;
+mod catalog;
+mod evaluation;
+mod mistakes;
+mod property;
+mod shapes;
+mod soundness;
+mod split;
+mod strategies;
+mod support;
+mod text;
+mod tightness;
