@@ -1,0 +1,153 @@
+//! The two lanes of the search on a model too large to branch on. One raises the bound and dives from its state, the
+//! other descends from the best choice. They run side by side for a fixed amount of work and meet; what each finds
+//! depends on that amount and not on how many threads carried them.
+
+use crate::bound::Ascent;
+use crate::core::Core;
+use crate::meter::Meter;
+
+use super::crossover::crossover;
+use super::dive::{Order, Style, dive};
+use super::tree_block::Descent;
+
+/// Raises the bound and dives.
+pub(crate) struct BoundLane {
+    pub(crate) ascent: Ascent,
+    random: fastrand::Rng,
+    dives: u32,
+    /// What dives multiply prices by: up when they run out of memory, down when they do not.
+    factor: f64,
+}
+
+impl BoundLane {
+    pub(crate) fn new(core: &Core, seed: u64) -> Self {
+        BoundLane {
+            ascent: Ascent::new(&core.reduced.model, &core.graph),
+            random: fastrand::Rng::with_seed(seed),
+            dives: 0,
+            factor: 1.0,
+        }
+    }
+
+    /// Ascends for half of the work, dives for the other half; gives the choices found.
+    pub(crate) fn run(&mut self, core: &Core, cut: Option<i64>, limit: u64, meter: &mut Meter) -> Vec<Vec<u32>> {
+        let (model, graph) = (&core.reduced.model, &core.graph);
+        let target = match cut {
+            Some(cut) => cut as f64,
+            None => self.guess(core),
+        };
+        let mut half = meter.part(limit / 2);
+        self.ascent.run(model, graph, None, target, usize::MAX, &mut half);
+        meter.spend(half.spent);
+        let mut found = Vec::new();
+        loop {
+            let style = self.style();
+            let dual = self.ascent.dual(model, graph, None);
+            let alive = vec![true; model.labels()];
+            match dive(dual, alive, style, &mut self.random, &mut meter.spent) {
+                Some(choice) => {
+                    found.push(choice);
+                    self.factor = 1.0f64.max(self.factor * 0.97);
+                }
+                None => self.factor *= 1.05,
+            }
+            meter.spend(graph.work + 1000);
+            if meter.done() {
+                break;
+            }
+        }
+        found
+    }
+
+    /// What an optimum might cost, when nothing is known: twice what it costs without a limit on memory.
+    fn guess(&mut self, core: &Core) -> f64 {
+        let mut dual = self.ascent.dual(&core.reduced.model, &core.graph, None);
+        dual.sweep();
+        let bound = dual.bound + core.reduced.model.constant as f64;
+        2.0 * bound.max(self.ascent.bound).max(1.0)
+    }
+
+    /// Styles in turn, so that dives differ.
+    fn style(&mut self) -> Style {
+        self.dives += 1;
+        let order = match self.dives % 4 {
+            1 => Order::Forward,
+            2 => Order::Regret,
+            3 => Order::Backward,
+            _ => Order::Random,
+        };
+        let sweeps = if self.dives.is_multiple_of(3) { 20 } else { 50 };
+        let noise = if self.dives <= 4 { 0.0 } else { 0.3 * self.random.f64() };
+        Style { order, sweeps, price_factor: self.factor, noise }
+    }
+}
+
+/// Descends.
+pub(crate) struct DescentLane {
+    random: fastrand::Rng,
+    /// Where the current descent stands; empty at first.
+    current: Vec<u32>,
+    /// How far the current cycle is, from 0 to 1.
+    phase: f64,
+    cycles: u32,
+}
+
+/// Epochs in the first cycle; each cycle is longer than the one before, up to a limit.
+const SHORTEST: f64 = 6.0;
+const LONGEST: f64 = 40.0;
+
+/// Blocks between two looks at the meter.
+const CHUNK: usize = 64;
+
+impl DescentLane {
+    pub(crate) fn new(seed: u64) -> Self {
+        DescentLane { random: fastrand::Rng::with_seed(seed), current: Vec::new(), phase: 0.0, cycles: 0 }
+    }
+
+    /// Descends from where it stands, or from the best choice, and gives the best choice found on the way.
+    pub(crate) fn run(
+        &mut self,
+        core: &Core,
+        best: &[u32],
+        pool: &[Vec<u32>],
+        prices: &[f64],
+        meter: &mut Meter,
+    ) -> Vec<u32> {
+        let (model, graph) = (&core.reduced.model, &core.graph);
+        if self.current.is_empty() {
+            self.current = best.to_vec();
+        }
+        let mut descent = Descent::new(model, graph, std::mem::take(&mut self.current), prices);
+        meter.spend(2 * graph.work);
+        let start = model.cost(descent.choice()) as f64;
+        let (mut cost, mut least) = (start, start);
+        let mut best_here = descent.choice().to_vec();
+        let epochs = (SHORTEST * 1.3f64.powi(self.cycles as i32)).min(LONGEST);
+        // The end of a cycle counts memory at a fraction of its price, so that what is left is used.
+        let rho = 0.95 - 0.75 * self.phase;
+        let largest = 30.0 * (1000.0f64).powf(self.phase);
+        while !meter.done() {
+            for _ in 0..CHUNK {
+                let cap = 2 + (largest * self.random.f64().powi(2)) as usize;
+                let (change, work) = descent.block(cap, rho, 0.0, &mut self.random);
+                cost += change;
+                meter.spend(work);
+            }
+            if cost < least {
+                least = cost;
+                best_here.copy_from_slice(descent.choice());
+            }
+        }
+        self.current = descent.choice().to_vec();
+        self.phase += 1.0 / epochs;
+        if self.phase > 1.0 {
+            self.phase = 0.0;
+            self.cycles += 1;
+            for other in pool {
+                best_here = crossover(model, graph, &best_here, other);
+            }
+            self.current.clear();
+        }
+        best_here
+    }
+}
