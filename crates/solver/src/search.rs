@@ -144,7 +144,7 @@ impl Search<'_> {
         let mut pool: Vec<Vec<u32>> = Vec::new();
         let mut best: Option<Vec<u32>> = base.project(&self.best);
         let mut certified = f64::NEG_INFINITY;
-        let mut epoch = if small { EPOCH / 20 } else { EPOCH };
+        let mut epoch = if small { (200 * core.graph.work).min(EPOCH / 20) } else { EPOCH };
         for round in 0.. {
             if self.over() {
                 return false;

@@ -167,7 +167,9 @@ impl<'m> Descent<'m> {
             self.position[node as usize] = position as u32;
             self.reached[node as usize] = (self.stamp, 2);
             self.tree.push(Member { node, parent, start, argument_start });
-            start += self.graph.labels(node).len();
+            let labels = self.graph.labels(node).len();
+            start += labels;
+            work += labels as u64 + 16;
             if let Some((parent, _)) = parent {
                 argument_start += self.graph.labels(self.tree[parent].node).len();
             }
