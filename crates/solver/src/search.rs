@@ -26,7 +26,7 @@ use lanes::{BoundLane, DescentLane};
 const INFINITE: i64 = 100_000_000_000_000_000;
 
 /// Work per lane between two meetings.
-const EPOCH: u64 = 150_000_000;
+const EPOCH: u64 = 500_000_000;
 
 /// Up to this many nodes and labels a model is branched on.
 const BRANCH_NODES: usize = 800;
@@ -144,7 +144,7 @@ impl Search<'_> {
         let mut pool: Vec<Vec<u32>> = Vec::new();
         let mut best: Option<Vec<u32>> = base.project(&self.best);
         let mut certified = f64::NEG_INFINITY;
-        let mut epoch = if small { (200 * core.graph.work).min(EPOCH / 20) } else { EPOCH };
+        let mut epoch = if small { (200 * core.graph.work).min(EPOCH / 50) } else { EPOCH / 4 };
         for round in 0.. {
             if self.over() {
                 return false;

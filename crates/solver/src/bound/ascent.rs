@@ -68,6 +68,11 @@ impl Ascent {
         dual
     }
 
+    /// Whether long steps are over.
+    pub(crate) fn settled(&self) -> bool {
+        self.rise < 0.003 * self.bound
+    }
+
     /// Takes steps until they bring nothing, until the bound reaches `target`, or until `steps` or the work is used
     /// up. `target` is a cost that choices are known or guessed to reach.
     pub(crate) fn run(
@@ -89,12 +94,11 @@ impl Ascent {
             dual.sweep();
             meter.spend(step_work);
             let bound = dual.bound - dual.slack_value(1.0) + model.constant as f64;
-            if self.rise.is_infinite() {
-                self.rise = (target - bound).max(1.0);
-            }
             self.stalled = if bound > self.bound + 0.02 * self.rise { 0 } else { self.stalled + 1 };
             if bound > self.bound {
                 self.bound = bound;
+                // No further than twice the bound, for the target may be far too high.
+                self.rise = self.rise.min(target - bound).min(bound.max(1.0)).max(0.0);
                 self.prices.clone_from(&dual.prices);
                 self.messages.clone_from(&dual.messages);
             }
@@ -109,7 +113,7 @@ impl Ascent {
                 dual.sweep();
                 meter.spend(step_work);
             }
-            dual.step(self.rise.min(target - self.bound).max(0.0), MOMENTUM);
+            dual.step(self.rise, MOMENTUM);
             dual.price_labels(1.0, alive);
         }
     }

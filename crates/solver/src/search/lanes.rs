@@ -29,16 +29,18 @@ impl BoundLane {
         }
     }
 
-    /// Ascends for half of the work, dives for the other half; gives the choices found.
+    /// Ascends for a part of the work and dives for the rest; gives the choices found.
     pub(crate) fn run(&mut self, core: &Core, cut: Option<i64>, limit: u64, meter: &mut Meter) -> Vec<Vec<u32>> {
         let (model, graph) = (&core.reduced.model, &core.graph);
         let target = match cut {
             Some(cut) => cut as f64,
             None => self.guess(core),
         };
-        let mut half = meter.part(limit / 2);
-        self.ascent.run(model, graph, None, target, usize::MAX, &mut half);
-        meter.spend(half.spent);
+        // Dives are as good as the prices, so the ascent comes first until its long steps are over.
+        let share = if self.ascent.settled() { limit / 3 } else { limit / 5 * 4 };
+        let mut part = meter.part(share);
+        self.ascent.run(model, graph, None, target, usize::MAX, &mut part);
+        meter.spend(part.spent);
         let mut found = Vec::new();
         loop {
             let style = self.style();
