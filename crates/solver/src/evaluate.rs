@@ -62,10 +62,7 @@ mod tests {
         problem.add_edge(0, 1, &[10, 20, 30, 40]).unwrap();
         problem.add_edge(1, 0, &[1, 2, 3, 4]).unwrap();
         // 5 + 1, 30 from the first edge's (1, 0), 2 from the second's (0, 1).
-        assert_eq!(
-            evaluate(&problem, &[1, 0, 0]),
-            Some(Evaluation { cost: 38, peak: 7, peak_time: 2 })
-        );
+        assert_eq!(evaluate(&problem, &[1, 0, 0]), Some(Evaluation { cost: 38, peak: 7, peak_time: 2 }));
         assert_eq!(evaluate(&problem, &[0, 1, 0]).unwrap().peak, 8);
         assert_eq!(evaluate(&problem, &[0, 2, 0]), None);
         assert_eq!(evaluate(&problem, &[0, 0]), None);

@@ -87,12 +87,7 @@ impl Problem {
     /// # Errors
     /// Unequal numbers of costs and usages, or none; an interval that ends before it starts, or that starts before
     /// time 0; a negative usage; usages whose sum over the nodes overflows.
-    pub fn add_node(
-        &mut self,
-        interval: [i64; 2],
-        costs: &[i64],
-        usages: &[i64],
-    ) -> Result<usize, Invalid> {
+    pub fn add_node(&mut self, interval: [i64; 2], costs: &[i64], usages: &[i64]) -> Result<usize, Invalid> {
         let node = self.intervals.len();
         let invalid = |entry: String, message: String| Err(Invalid { entry, message });
         if node >= MOST || costs.len() >= MOST {

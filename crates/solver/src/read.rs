@@ -115,7 +115,8 @@ impl Fields {
             match section {
                 "name" => Ok(scanner.string(&mut fields.name)?),
                 "usage_limit" => {
-                    fields.usage_limit = Some(scanner.integer().map_err(|fault| within(fault, "usage_limit"))?);
+                    fields.usage_limit =
+                        Some(scanner.integer().map_err(|fault| within(fault, "usage_limit"))?);
                     Ok(())
                 }
                 "nodes" => scanner.object(|scanner, key| match key {
@@ -173,10 +174,7 @@ fn same_length(entry: &str, length: usize, other: &str, expected: usize) -> Resu
     if length == expected {
         return Ok(());
     }
-    Err(Invalid {
-        entry: entry.into(),
-        message: format!("{length} entries where {other} has {expected}"),
-    })
+    Err(Invalid { entry: entry.into(), message: format!("{length} entries where {other} has {expected}") })
 }
 
 fn pairs<R: Read>(scanner: &mut Scanner<R>, entry: &str) -> Result<Vec<[i64; 2]>, ReadError> {
@@ -279,7 +277,10 @@ mod tests {
         starts(error_of("[5, 5]", "[5]"), "nodes.intervals[1]: a pair is expected");
         starts(error_of("[[0, 1]]", "[[0, 2]]"), "edges.nodes[0][1]: node 2 of 2 nodes");
         starts(error_of("[[0, 1]]", "[[-1, 1]]"), "edges.nodes[0][0]: node -1 is negative");
-        starts(error_of("[0, 1, 2, 3]", "[0, 1, 2]"), "edges.costs[0]: 3 costs where nodes 0 and 1 have 2 x 2");
+        starts(
+            error_of("[0, 1, 2, 3]", "[0, 1, 2]"),
+            "edges.costs[0]: 3 costs where nodes 0 and 1 have 2 x 2",
+        );
         starts(error_of("\"usage_limit\"", "\"limit\""), "usage_limit: missing");
         starts(error_of("9}}", "9}} x"), "byte ");
         starts(error_of("9}}", "9"), "byte ");

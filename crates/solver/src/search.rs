@@ -20,7 +20,7 @@ use crate::presolve::{Reduced, build};
 use crate::problem::Problem;
 
 use branch::{Open, Processed};
-use lanes::{BoundLane, DescentLane};
+use lanes::Lanes;
 
 /// Costs from here on above the minimum are taken for infinite at first; the exchange format writes 10^18.
 const INFINITE: i64 = 100_000_000_000_000_000;
@@ -31,6 +31,9 @@ const EPOCH: u64 = 500_000_000;
 /// Up to this many nodes and labels a model is branched on.
 const BRANCH_NODES: usize = 800;
 const BRANCH_LABELS: usize = 12_000;
+
+/// Work per lane between stretches of branching, which take a multiple of it.
+const EXPLORE: u64 = EPOCH / 2;
 
 /// Open nodes processed side by side.
 const BATCH: usize = 2;
@@ -62,6 +65,7 @@ pub fn solve(problem: &Problem, options: &Options, progress: &mut dyn FnMut(&Pro
         nodes: 0,
         stopped: false,
     };
+    search.report();
     // Should every choice use an infinite cost, the second attempt takes them as the numbers they are.
     for infinite in [INFINITE, FORBIDDEN] {
         let proven = search.attempt(infinite);
@@ -123,7 +127,12 @@ impl Search<'_> {
             return true;
         }
         let small = base.model.nodes.len() <= BRANCH_NODES && base.model.labels() <= BRANCH_LABELS;
-        let finished = self.lanes(&base, small) && small && self.branch(&base);
+        let mut lanes = Lanes::new(base, self.cut(), &self.best, self.options.seed);
+        self.explore(&mut lanes, small);
+        if self.bound >= self.cost {
+            return true;
+        }
+        let finished = small && !self.over() && self.branch(&mut lanes);
         if finished {
             self.raise_bound(beyond.min(self.cost));
         }
@@ -135,89 +144,62 @@ impl Search<'_> {
         (self.cost - self.offset).clamp(0, i128::from(FORBIDDEN)) as i64
     }
 
-    /// Bound and descent side by side. Gives whether to go on to branching.
-    fn lanes(&mut self, base: &Reduced, small: bool) -> bool {
-        let mut core = Core::of(base.clone(), self.cut());
-        let mut scale = self.cut();
-        let mut bounds = BoundLane::new(&core, self.options.seed.wrapping_mul(2));
-        let mut descent = DescentLane::new(self.options.seed.wrapping_mul(2) + 1);
-        let mut pool: Vec<Vec<u32>> = Vec::new();
-        let mut best: Option<Vec<u32>> = base.project(&self.best);
-        let mut certified = f64::NEG_INFINITY;
-        let mut epoch = if small { (200 * core.graph.work).min(EPOCH / 50) } else { EPOCH / 4 };
+    /// Bound and descent side by side, until the search is over or, on a small model, ready to branch.
+    fn explore(&mut self, lanes: &mut Lanes, small: bool) {
+        let first = if small { (200 * lanes.core.graph.work).min(EPOCH / 50) } else { EPOCH / 4 };
         for round in 0.. {
-            if self.over() {
-                return false;
+            if self.over() || self.bound >= self.cost || (small && round > 2) {
+                return;
             }
-            let cut = (self.cut() < INFINITE).then(|| self.cut());
-            let deadline = self.deadline;
-            let prices = bounds.ascent.prices.clone();
-            let (dives, descended) = side_by_side(
-                self.options.threads,
-                || {
-                    let mut meter = Meter::new(epoch, deadline);
-                    let found = bounds.run(&core, cut, epoch, &mut meter);
-                    (found, meter.spent)
-                },
-                || {
-                    let mut meter = Meter::new(epoch, deadline);
-                    let start = best.as_deref().filter(|_| cut.is_some() && !self.options.bound_only);
-                    let found = start.map(|best| descent.run(&core, best, &pool, &prices, &mut meter));
-                    (found, meter.spent)
-                },
-            );
-            self.work += dives.1 + descended.1;
-            for choice in dives.0.into_iter().chain(descended.0) {
-                let (model, graph) = (&core.reduced.model, &core.graph);
-                let better = best.as_ref().is_none_or(|best| model.cost(&choice) < model.cost(best));
-                let mut candidates = vec![choice.clone()];
-                if let Some(best) = &best {
-                    candidates.push(crossover::crossover(model, graph, best, &choice));
-                }
-                for candidate in candidates {
-                    if better || best.as_ref().is_none_or(|best| model.cost(&candidate) < model.cost(best)) {
-                        self.offer(core.reduced.lift(&candidate));
-                        let improves = best.as_ref().is_none_or(|best| model.cost(&candidate) < model.cost(best));
-                        if improves && model.fits(&candidate) {
-                            best = Some(candidate);
-                        }
-                    }
-                }
-                pool.push(choice);
-                if pool.len() > 24 {
-                    pool.remove(0);
-                }
-            }
-            let ascent = &bounds.ascent;
-            let last = ascent.converged || round % 8 == 7 || self.over();
-            if last && ascent.bound > certified || ascent.bound > certified + 0.002 * certified.abs() {
-                certified = ascent.bound;
-                let certificate = ascent.certify(&core.reduced.model, &core.graph, None);
+            self.epoch(lanes, EPOCH.min(first << round.min(16)));
+            let ascent = &lanes.bounds.ascent;
+            let due = ascent.converged || round % 8 == 7 || self.over();
+            if due && ascent.bound > lanes.certified
+                || ascent.bound > lanes.certified + 0.002 * lanes.certified.abs()
+            {
+                lanes.certified = ascent.bound;
+                let certificate = ascent.certify(&lanes.core.reduced.model, &lanes.core.graph, None);
                 self.raise_bound(self.offset + i128::from(certificate.bound));
             }
             self.report();
-            if self.bound >= self.cost {
-                return false;
-            }
-            if small && round >= 2 {
-                return true;
-            }
-            epoch = EPOCH.min(epoch * 2);
-            // Forbidden entries count as a few times what a choice costs, which keeps messages exact.
-            if self.cut() < scale / 3 {
-                scale = self.cut();
-                core = Core::of(base.clone(), scale);
-                bounds.ascent.messages.fill(0.0);
-                bounds.ascent.restart();
-            }
+            lanes.rescale(self.cut());
         }
-        false
     }
 
-    /// Branch and bound. Gives whether nothing is left to search.
-    fn branch(&mut self, base: &Reduced) -> bool {
+    /// Both lanes once, for so much work each.
+    fn epoch(&mut self, lanes: &mut Lanes, limit: u64) {
+        let cut = (self.cut() < INFINITE).then(|| self.cut());
+        let deadline = self.deadline;
+        let prices = lanes.bounds.ascent.prices.clone();
+        let descends = cut.is_some() && !self.options.bound_only;
+        let Lanes { core, bounds, descent, pool, best, .. } = lanes;
+        let (dives, descended) = side_by_side(
+            self.options.threads,
+            || {
+                let mut meter = Meter::new(limit, deadline);
+                let found = bounds.run(core, cut, limit, self.options.bound_only, &mut meter);
+                (found, meter.spent)
+            },
+            || {
+                let mut meter = Meter::new(limit, deadline);
+                let start = best.as_deref().filter(|_| descends);
+                let found = start.map(|best| descent.run(core, best, pool, &prices, &mut meter));
+                (found, meter.spent)
+            },
+        );
+        self.work += dives.1 + descended.1;
+        for choice in dives.0.into_iter().chain(descended.0) {
+            for better in lanes.improvements(choice) {
+                self.offer(lanes.core.reduced.lift(&better));
+            }
+        }
+    }
+
+    /// Branch and bound, with some exploring in between. Gives whether nothing is left to search.
+    fn branch(&mut self, lanes: &mut Lanes) -> bool {
         let cut = self.cut();
-        let Ok(core) = Core::new(base.clone(), cut, cut) else { return true };
+        let Ok(core) = Core::new(lanes.base.clone(), cut, cut) else { return true };
+        let mut explored = self.work;
         let floor = (self.bound - self.offset).clamp(0, i128::from(FORBIDDEN)) as i64;
         let mut open = vec![Open::root(Arc::new(core), None, floor)];
         for round in 0u64.. {
@@ -250,6 +232,11 @@ impl Search<'_> {
             }
             let least = open.iter().map(|node| node.bound).min().unwrap_or(FORBIDDEN).min(self.cut());
             self.raise_bound(self.offset + i128::from(least));
+            if !self.options.bound_only && !open.is_empty() && self.work > explored + 6 * EXPLORE {
+                lanes.rescale(self.cut());
+                self.epoch(lanes, EXPLORE);
+                explored = self.work;
+            }
             self.report();
         }
         open.is_empty()

@@ -164,7 +164,11 @@ fn random_problem(seed: u64, most_nodes: usize, most_strategies: usize) -> Probl
                 costs.push(match kind {
                     0 => 7,
                     1 if rows == columns => {
-                        if one_to_one { 0 } else { INFINITE }
+                        if one_to_one {
+                            0
+                        } else {
+                            INFINITE
+                        }
                     }
                     _ if random.f64() < infinite => INFINITE,
                     _ => random.i64(0..40),

@@ -12,8 +12,12 @@ use tofu_solver::{Options, Problem, Progress, Solution, evaluate, read_file, sol
 
 /// Chooses one strategy per node at the least total cost such that memory stays within the limit at all times.
 #[derive(Parser)]
-#[command(version, about, after_help = "Exit codes: 0 a choice is printed; 1 no choice keeps within the limit, `[]` is \
-    printed; 2 the problem or the command line is wrong.")]
+#[command(
+    version,
+    about,
+    after_help = "Exit codes: 0 a choice is printed; 1 no choice keeps within the limit, `[]` is \
+    printed; 2 the problem or the command line is wrong."
+)]
 struct Arguments {
     /// The problem: JSON, plain or compressed with gzip
     file: PathBuf,
@@ -57,7 +61,8 @@ fn main() -> ExitCode {
         seed: arguments.seed,
         bound_only: arguments.bound_only,
     };
-    let mut table = Table { quiet: arguments.quiet, read: start.elapsed(), last: None, best_at: Duration::ZERO };
+    let mut table =
+        Table { quiet: arguments.quiet, read: start.elapsed(), last: None, best_at: Duration::ZERO };
     table.start(&problem);
     let solution = solve(&problem, &options, &mut |progress| {
         table.line(progress);
@@ -133,7 +138,11 @@ impl Table {
         eprintln!("gap                   {}", gap(cost, bound));
         eprintln!("peak usage            {peak} of {limit} ({:.2} %)", peak as f64 / limit as f64 * 100.0);
         eprintln!("nodes after presolve  {nodes} of {}", problem.nodes());
-        eprintln!("time to best          {:.2} s of {:.2} s", self.best_at.as_secs_f64(), elapsed.as_secs_f64());
+        eprintln!(
+            "time to best          {:.2} s of {:.2} s",
+            self.best_at.as_secs_f64(),
+            elapsed.as_secs_f64()
+        );
     }
 }
 
@@ -141,7 +150,9 @@ impl Table {
 fn gap(cost: i128, bound: i128) -> String {
     match cost - bound {
         0 => "0 %".to_owned(),
-        gap if bound > 0 && gap < bound.saturating_mul(10) => format!("{:.3} %", gap as f64 / bound as f64 * 100.0),
+        gap if bound > 0 && gap < bound.saturating_mul(10) => {
+            format!("{:.3} %", gap as f64 / bound as f64 * 100.0)
+        }
         _ => "-".to_owned(),
     }
 }

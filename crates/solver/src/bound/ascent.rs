@@ -24,8 +24,9 @@ pub(crate) struct Ascent {
     pub(crate) converged: bool,
 }
 
-/// Steps without progress after which the state goes back to the best.
-const PATIENCE: u32 = 20;
+/// Steps without progress after which the state goes back to the best, and what the rise is multiplied by then:
+/// while steps are long, and after.
+const PATIENCE: [(u32, f64); 2] = [(8, 0.6), (20, 0.7)];
 
 /// What part of the last direction is kept.
 const MOMENTUM: f64 = 0.6;
@@ -102,9 +103,10 @@ impl Ascent {
                 self.prices.clone_from(&dual.prices);
                 self.messages.clone_from(&dual.messages);
             }
-            if self.stalled > PATIENCE {
+            let (patience, shrink) = PATIENCE[usize::from(self.settled())];
+            if self.stalled > patience {
                 self.stalled = 0;
-                self.rise *= 0.7;
+                self.rise *= shrink;
                 self.converged = self.rise < 1e-7 * (target - self.bound).max(1.0) || self.rise < 0.05;
                 dual.prices.clone_from(&self.prices);
                 dual.messages.clone_from(&self.messages);

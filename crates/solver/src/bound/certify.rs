@@ -49,7 +49,8 @@ pub(crate) fn certify(dual: &Dual, alive: Option<&[bool]>) -> Certificate {
         let share = if up { 1.0 } else { graph.share[node as usize] };
         pushed.clear();
         pushed.extend(sum.iter().map(|&sum| (sum as f64 * share).floor().clamp(-CLAMP, CLAMP) as i64));
-        let pushes = |link: &&super::graph::Link| matches!(link.direction, Direction::Up | Direction::Backward);
+        let pushes =
+            |link: &&super::graph::Link| matches!(link.direction, Direction::Up | Direction::Backward);
         for link in graph.links(node).iter().filter(pushes) {
             let width = graph.labels(link.other).len();
             let matrix = &graph.entries[link.matrix..][..width * pushed.len()];
@@ -121,7 +122,9 @@ fn unary_costs(dual: &Dual, alive: Option<&[bool]>, scale_bits: u32) -> (Vec<i12
             let priced: i128 = labels
                 .pieces
                 .iter()
-                .map(|piece| (sums[piece.to as usize] - sums[piece.from as usize]) * i128::from(piece.usage[label]))
+                .map(|piece| {
+                    (sums[piece.to as usize] - sums[piece.from as usize]) * i128::from(piece.usage[label])
+                })
                 .sum();
             unary[index] = (i128::from(cost) << scale_bits) + (priced >> PRICE_BITS);
         }

@@ -186,7 +186,8 @@ impl<'m> Dual<'m> {
 
     /// What the prices times `factor` take back from the bound: the price of the slack.
     pub(crate) fn slack_value(&self, factor: f64) -> f64 {
-        self.prices.iter().zip(&self.model.slack).map(|(price, &slack)| price * slack as f64).sum::<f64>() * factor
+        self.prices.iter().zip(&self.model.slack).map(|(price, &slack)| price * slack as f64).sum::<f64>()
+            * factor
     }
 
     /// Usage of the best labels less the slack, per clique.

@@ -110,7 +110,11 @@ impl Graph {
                         for column in 0..columns {
                             let entry = row * arc.stride as usize + column * arc.other_stride as usize;
                             let cost = values[entry];
-                            graph.entries.push(if cost >= FORBIDDEN { infinite } else { (cost as f64).min(infinite) });
+                            graph.entries.push(if cost >= FORBIDDEN {
+                                infinite
+                            } else {
+                                (cost as f64).min(infinite)
+                            });
                         }
                     }
                     start
@@ -130,7 +134,14 @@ impl Graph {
                 let (inbound, outbound) = if is_a { (into_a, into_b) } else { (into_b, into_a) };
                 let position = (graph.links.len() - graph.link_starts[node]) as u32;
                 ends[arc.edge as usize][usize::from(!is_a)] = position;
-                graph.links.push(Link { other: arc.other, matrix, inbound, outbound, twin: arc.edge, direction });
+                graph.links.push(Link {
+                    other: arc.other,
+                    matrix,
+                    inbound,
+                    outbound,
+                    twin: arc.edge,
+                    direction,
+                });
             }
             graph.link_starts.push(graph.links.len());
             graph.share[node] = 1.0 / f64::from(forward.max(backward).max(1));

@@ -16,8 +16,11 @@ pub(crate) fn build(problem: &Problem, infinite: i64) -> (Model, i128) {
         .iter()
         .enumerate()
         .map(|(node, &[from, to])| {
-            let pieces =
-                if from < to { vec![Piece { from, to, usage: problem.usages(node).to_vec() }] } else { Vec::new() };
+            let pieces = if from < to {
+                vec![Piece { from, to, usage: problem.usages(node).to_vec() }]
+            } else {
+                Vec::new()
+            };
             let least = least(problem.costs(node));
             offset += i128::from(least);
             Node { cost: shifted(problem.costs(node), least, infinite), pieces }

@@ -37,7 +37,8 @@ pub(super) fn reduce(model: &mut Model) {
             started |= started_before;
             ended |= ended_before;
         }
-        let implied = |&(last, ..): &(usize, bool, bool)| !started && model.slack[last] <= model.slack[clique];
+        let implied =
+            |&(last, ..): &(usize, bool, bool)| !started && model.slack[last] <= model.slack[clique];
         if !kept.last().is_some_and(implied) {
             kept.push((clique, started, ended));
             (started, ended) = (false, false);

@@ -23,7 +23,8 @@ pub(super) fn contract(model: Model) -> (Model, Option<Lift>) {
         let up = only_entries(matrix, columns, rows, 1, columns);
         match (down, up) {
             (Some(down), Some(up)) => {
-                let _ = forest.join(a, b, &down) || forest.join(b, a, &up) || forest.join_chain(a, b, &down, &up);
+                let _ =
+                    forest.join(a, b, &down) || forest.join(b, a, &up) || forest.join_chain(a, b, &down, &up);
             }
             (Some(down), None) if growth(&model, &adjacency, b, rows) <= GROWTH => {
                 forest.join(a, b, &down);

@@ -20,7 +20,9 @@ pub(super) fn dominate(model: &Model, cut: i64) -> Vec<Vec<bool>> {
             continue;
         }
         for q in 0..labels {
-            let beats = |&p: &usize| p != q && alive[node][p] && dominates(model, &adjacency, &alive, node, p, q, cut);
+            let beats = |&p: &usize| {
+                p != q && alive[node][p] && dominates(model, &adjacency, &alive, node, p, q, cut)
+            };
             if (0..labels).find(beats).is_some() {
                 alive[node][q] = false;
             }

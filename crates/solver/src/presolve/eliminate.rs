@@ -61,7 +61,10 @@ impl Work {
         let neighbours: Vec<(u32, Vec<i64>)> = edges.iter().map(|&edge| self.seen_from(node, edge)).collect();
         let cost = self.parts.nodes[index].cost.clone();
         match &neighbours[..] {
-            [] => self.parts.constant = add(self.parts.constant, cost.iter().copied().min().unwrap_or(FORBIDDEN)),
+            [] => {
+                self.parts.constant =
+                    add(self.parts.constant, cost.iter().copied().min().unwrap_or(FORBIDDEN))
+            }
             [(other, matrix)] => {
                 let columns = matrix.len() / cost.len();
                 for (column, target) in self.parts.nodes[*other as usize].cost.iter_mut().enumerate() {

@@ -93,7 +93,8 @@ fn survivors(before: usize, gone: &[Eliminated]) -> impl Iterator<Item = usize> 
 
 /// Keeps the labels that are alive.
 pub(super) fn restrict(model: Model, alive: &[Vec<bool>]) -> (Model, Option<Lift>) {
-    let kept = |labels: &Vec<bool>| (0..labels.len() as u32).filter(|&label| labels[label as usize]).collect();
+    let kept =
+        |labels: &Vec<bool>| (0..labels.len() as u32).filter(|&label| labels[label as usize]).collect();
     let map = alive.iter().enumerate().map(|(node, labels)| (node as u32, kept(labels))).collect();
     relabel(model, map)
 }

@@ -7,7 +7,11 @@ use crate::model::{Adjacency, FORBIDDEN, Infeasible, Model};
 use super::lift::usable;
 
 /// Which labels may be part of a choice that costs less than `cut`, out of those that are alive.
-pub(crate) fn propagate(model: &Model, cut: i64, mut alive: Vec<Vec<bool>>) -> Result<Vec<Vec<bool>>, Infeasible> {
+pub(crate) fn propagate(
+    model: &Model,
+    cut: i64,
+    mut alive: Vec<Vec<bool>>,
+) -> Result<Vec<Vec<bool>>, Infeasible> {
     if model.constant >= cut {
         return Err(Infeasible);
     }

@@ -135,7 +135,8 @@ impl<R: Read> Scanner<R> {
                 let mut code = 0;
                 for _ in 0..4 {
                     let digit = self.next()?.and_then(|byte| char::from(byte).to_digit(16));
-                    code = code * 16 + digit.ok_or_else(|| self.fault("\\u takes four hexadecimal digits"))?;
+                    code =
+                        code * 16 + digit.ok_or_else(|| self.fault("\\u takes four hexadecimal digits"))?;
                 }
                 // Half of a surrogate pair stands for nothing by itself.
                 let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);

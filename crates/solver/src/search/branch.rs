@@ -126,7 +126,8 @@ impl Open {
     /// The one choice that is left.
     fn leaf(&self, cut: i64) -> Option<(i64, Vec<u32>)> {
         let graph = &self.core.graph;
-        let only = |node: u32| self.alive[graph.labels(node)].iter().position(|&alive| alive).unwrap_or(0) as u32;
+        let only =
+            |node: u32| self.alive[graph.labels(node)].iter().position(|&alive| alive).unwrap_or(0) as u32;
         let choice: Vec<u32> = (0..graph.nodes() as u32).map(only).collect();
         self.check(&choice, cut)
     }
@@ -155,7 +156,7 @@ impl Open {
         let order = if self.depth.is_multiple_of(2) { Order::Regret } else { Order::Forward };
         let style = Style { order, sweeps: 12, price_factor: 1.0, noise: 0.0 };
         let dual = self.ascent.dual(&reduced.model, graph, Some(&self.alive));
-        let choice = dive(dual, self.alive.clone(), style, random, &mut meter.spent)?;
+        let choice = dive(dual, self.alive.clone(), style, random, meter)?;
         self.check(&choice, cut)
     }
 

@@ -3,6 +3,7 @@
 //! Memory is never overdrawn: a label is taken only if it fits with the minima of all that is undecided.
 
 use crate::bound::Dual;
+use crate::meter::Meter;
 
 use super::memory::Memory;
 
@@ -27,13 +28,14 @@ pub(crate) enum Order {
     Random,
 }
 
-/// Dives from the dual's state, which it uses up, within the labels that are alive.
+/// Dives from the dual's state, which it uses up, within the labels that are alive. `None` if it ends where no label
+/// fits, or if time runs out.
 pub(crate) fn dive(
     mut dual: Dual,
     alive: Vec<bool>,
     style: Style,
     random: &mut fastrand::Rng,
-    work: &mut u64,
+    meter: &mut Meter,
 ) -> Option<Vec<u32>> {
     let nodes = dual.graph.nodes();
     let mut dive = Dive {
@@ -58,7 +60,10 @@ pub(crate) fn dive(
     while !open.is_empty() {
         dual.price_labels(style.price_factor, Some(&dive.alive));
         dual.sweep();
-        *work += dual.graph.work;
+        meter.spend(dual.graph.work);
+        if meter.late() {
+            return None;
+        }
         if style.order == Order::Regret {
             let regret = |node: &u32| {
                 let (least, second) = two_least(&dual.marginal[dual.graph.labels(*node)]);
@@ -163,7 +168,8 @@ impl Dive {
         let alive = &self.alive[dual.graph.labels(node)];
         let Some(label) = alive.iter().position(|&alive| alive) else { return false };
         let pieces = &dual.model.nodes[node as usize].pieces;
-        let fits = |piece: &crate::model::Piece| self.memory.least_in(piece.from, piece.to) >= piece.usage[label];
+        let fits =
+            |piece: &crate::model::Piece| self.memory.least_in(piece.from, piece.to) >= piece.usage[label];
         if !pieces.iter().all(fits) {
             return false;
         }

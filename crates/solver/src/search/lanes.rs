@@ -5,10 +5,75 @@
 use crate::bound::Ascent;
 use crate::core::Core;
 use crate::meter::Meter;
+use crate::presolve::Reduced;
 
 use super::crossover::crossover;
 use super::dive::{Order, Style, dive};
 use super::tree_block::Descent;
+
+/// Both lanes, and what they share.
+pub(crate) struct Lanes {
+    pub(crate) base: Reduced,
+    pub(crate) core: Core,
+    pub(crate) bounds: BoundLane,
+    pub(crate) descent: DescentLane,
+    /// The latest choices found, within memory.
+    pub(crate) pool: Vec<Vec<u32>>,
+    pub(crate) best: Option<Vec<u32>>,
+    /// The ascent's bound when it was last certified.
+    pub(crate) certified: f64,
+    /// What the core was told a choice costs.
+    scale: i64,
+}
+
+/// Choices in the pool.
+const POOL: usize = 24;
+
+impl Lanes {
+    pub(crate) fn new(base: Reduced, scale: i64, choice: &[u32], seed: u64) -> Self {
+        let core = Core::of(base.clone(), scale);
+        Lanes {
+            bounds: BoundLane::new(&core, seed.wrapping_mul(2)),
+            descent: DescentLane::new(seed.wrapping_mul(2).wrapping_add(1)),
+            pool: Vec::new(),
+            best: base.project(choice),
+            certified: f64::NEG_INFINITY,
+            core,
+            base,
+            scale,
+        }
+    }
+
+    /// Forbidden entries count as a few times what a choice costs, which keeps messages exact; when much cheaper
+    /// choices are known, they count as less.
+    pub(crate) fn rescale(&mut self, cost: i64) {
+        if cost < self.scale / 3 {
+            self.scale = cost;
+            self.core = Core::of(self.base.clone(), cost);
+            self.bounds.ascent.messages.fill(0.0);
+            self.bounds.ascent.restart();
+        }
+    }
+
+    /// Adds a choice to the pool, and gives what is better than the best before: it, and its crossover with it.
+    pub(crate) fn improvements(&mut self, choice: Vec<u32>) -> Vec<Vec<u32>> {
+        let (model, graph) = (&self.core.reduced.model, &self.core.graph);
+        let mut better = Vec::new();
+        let crossed = self.best.as_ref().map(|best| crossover(model, graph, best, &choice));
+        for candidate in [Some(choice.clone()), crossed].into_iter().flatten() {
+            let improves = self.best.as_ref().is_none_or(|best| model.cost(&candidate) < model.cost(best));
+            if improves && model.fits(&candidate) {
+                self.best = Some(candidate.clone());
+                better.push(candidate);
+            }
+        }
+        self.pool.push(choice);
+        if self.pool.len() > POOL {
+            self.pool.remove(0);
+        }
+        better
+    }
+}
 
 /// Raises the bound and dives.
 pub(crate) struct BoundLane {
@@ -30,33 +95,43 @@ impl BoundLane {
     }
 
     /// Ascends for a part of the work and dives for the rest; gives the choices found.
-    pub(crate) fn run(&mut self, core: &Core, cut: Option<i64>, limit: u64, meter: &mut Meter) -> Vec<Vec<u32>> {
+    pub(crate) fn run(
+        &mut self,
+        core: &Core,
+        cut: Option<i64>,
+        limit: u64,
+        bound_only: bool,
+        meter: &mut Meter,
+    ) -> Vec<Vec<u32>> {
         let (model, graph) = (&core.reduced.model, &core.graph);
         let target = match cut {
             Some(cut) => cut as f64,
             None => self.guess(core),
         };
         // Dives are as good as the prices, so the ascent comes first until its long steps are over.
-        let share = if self.ascent.settled() { limit / 3 } else { limit / 5 * 4 };
+        let share = if bound_only && cut.is_some() {
+            limit
+        } else if self.ascent.settled() {
+            limit / 3
+        } else {
+            limit / 5 * 4
+        };
         let mut part = meter.part(share);
         self.ascent.run(model, graph, None, target, usize::MAX, &mut part);
         meter.spend(part.spent);
         let mut found = Vec::new();
-        loop {
+        while !meter.done() {
             let style = self.style();
             let dual = self.ascent.dual(model, graph, None);
             let alive = vec![true; model.labels()];
-            match dive(dual, alive, style, &mut self.random, &mut meter.spent) {
+            match dive(dual, alive, style, &mut self.random, meter) {
                 Some(choice) => {
                     found.push(choice);
                     self.factor = 1.0f64.max(self.factor * 0.97);
                 }
-                None => self.factor *= 1.05,
+                None => self.factor *= 1.15,
             }
             meter.spend(graph.work + 1000);
-            if meter.done() {
-                break;
-            }
         }
         found
     }

@@ -102,7 +102,13 @@ impl<'m> Descent<'m> {
 
     /// Optimises one block of at most `cap` nodes with usage at `rho` times the prices. Gives by how much the cost
     /// itself changed, and the work done.
-    pub(crate) fn block(&mut self, cap: usize, rho: f64, noise: f64, random: &mut fastrand::Rng) -> (f64, u64) {
+    pub(crate) fn block(
+        &mut self,
+        cap: usize,
+        rho: f64,
+        noise: f64,
+        random: &mut fastrand::Rng,
+    ) -> (f64, u64) {
         let mut work = self.grow(cap, random);
         work += self.optimise(rho, noise, random);
         let (before, after) = self.labels_before_and_after();
