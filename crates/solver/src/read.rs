@@ -113,29 +113,37 @@ impl Fields {
         let mut fields = Fields::default();
         scanner.object(|scanner, section| -> Result<(), ReadError> {
             match section {
-                "name" => Ok(scanner.string(&mut fields.name)?),
+                "name" => scanner.string(&mut fields.name)?,
                 "usage_limit" => {
                     fields.usage_limit =
                         Some(scanner.integer().map_err(|fault| within(fault, "usage_limit"))?);
-                    Ok(())
                 }
-                "nodes" => scanner.object(|scanner, key| match key {
-                    "intervals" => Ok(fields.intervals = Some(pairs(scanner, "nodes.intervals")?)),
-                    "costs" => Ok(fields.costs = Some(rows(scanner, "nodes.costs")?)),
-                    "usages" => Ok(fields.usages = Some(rows(scanner, "nodes.usages")?)),
-                    _ => Ok(scanner.skip()?),
-                }),
-                "edges" => scanner.object(|scanner, key| match key {
-                    "nodes" => Ok(fields.edge_nodes = Some(pairs(scanner, "edges.nodes")?)),
-                    "costs" => {
-                        Ok(fields.edge_costs = Some(matrices(scanner, "edges.costs", &mut fields.matrices)?))
-                    }
-                    _ => Ok(scanner.skip()?),
-                }),
-                _ => Ok(scanner.skip()?),
+                "nodes" => scanner.object(|scanner, key| fields.read_node_field(scanner, key))?,
+                "edges" => scanner.object(|scanner, key| fields.read_edge_field(scanner, key))?,
+                _ => scanner.skip()?,
             }
+            Ok(())
         })?;
         Ok(fields)
+    }
+
+    fn read_node_field<R: Read>(&mut self, scanner: &mut Scanner<R>, key: &str) -> Result<(), ReadError> {
+        match key {
+            "intervals" => self.intervals = Some(pairs(scanner, "nodes.intervals")?),
+            "costs" => self.costs = Some(rows(scanner, "nodes.costs")?),
+            "usages" => self.usages = Some(rows(scanner, "nodes.usages")?),
+            _ => scanner.skip()?,
+        }
+        Ok(())
+    }
+
+    fn read_edge_field<R: Read>(&mut self, scanner: &mut Scanner<R>, key: &str) -> Result<(), ReadError> {
+        match key {
+            "nodes" => self.edge_nodes = Some(pairs(scanner, "edges.nodes")?),
+            "costs" => self.edge_costs = Some(matrices(scanner, "edges.costs", &mut self.matrices)?),
+            _ => scanner.skip()?,
+        }
+        Ok(())
     }
 
     fn into_problem(self) -> Result<Problem, ReadError> {

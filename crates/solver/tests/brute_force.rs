@@ -1,5 +1,7 @@
 //! Thousands of small random problems against enumeration.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use tofu_solver::{Options, Problem, Solution, evaluate, solve};
 
 const INFINITE: i64 = 1_000_000_000_000_000_000;

@@ -53,11 +53,10 @@ impl Work {
             return None;
         }
         self.incident[index].retain(|&edge| self.edge_here[edge as usize]);
-        let [edges @ ..] = &self.incident[index][..];
-        if edges.len() > 2 {
+        if self.incident[index].len() > 2 {
             return None;
         }
-        let edges = edges.to_vec();
+        let edges = self.incident[index].clone();
         let neighbours: Vec<(u32, Vec<i64>)> = edges.iter().map(|&edge| self.seen_from(node, edge)).collect();
         let cost = self.parts.nodes[index].cost.clone();
         match &neighbours[..] {
