@@ -52,7 +52,7 @@ impl Reduced {
             self.step(contract::contract);
             self.step(eliminate::eliminate);
             cliques::reduce(&mut self.model);
-            if measure(&self.model) == before {
+            if !worthwhile(before, measure(&self.model)) {
                 break;
             }
         }
@@ -89,6 +89,12 @@ impl Reduced {
 /// Every label, alive.
 pub(crate) fn all_alive(model: &Model) -> Vec<Vec<bool>> {
     model.nodes.iter().map(|node| vec![true; node.cost.len()]).collect()
+}
+
+/// Whether a round removed so much that another is due: anything from a small model, a percent of a large one.
+fn worthwhile(before: [usize; 4], after: [usize; 4]) -> bool {
+    let large = before[1] > 20_000;
+    before.iter().zip(&after).any(|(&before, &after)| after * 100 < if large { before * 99 } else { before * 100 })
 }
 
 fn measure(model: &Model) -> [usize; 4] {

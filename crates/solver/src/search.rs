@@ -65,7 +65,6 @@ pub fn solve(problem: &Problem, options: &Options, progress: &mut dyn FnMut(&Pro
         nodes: 0,
         stopped: false,
     };
-    search.report();
     // Should every choice use an infinite cost, the second attempt takes them as the numbers they are.
     for infinite in [INFINITE, FORBIDDEN] {
         let proven = search.attempt(infinite);
@@ -112,6 +111,8 @@ impl Search<'_> {
         let (model, offset) = build(self.problem, infinite);
         self.offset = offset;
         self.work += 20 * model.labels() as u64;
+        self.raise_bound(offset);
+        self.report();
         let beyond = offset + i128::from(infinite);
         let mut base = Reduced::new(model);
         if base.reduce(self.cut()).is_err() {

@@ -19,11 +19,10 @@ pub(super) fn dominate(model: &Model, cut: i64) -> Vec<Vec<bool>> {
         if labels < 2 || labels * labels * (entries + 1) > MOST {
             continue;
         }
+        let candidate = Candidate::of(model, &adjacency, node);
         for q in 0..labels {
-            let beats = |&p: &usize| {
-                p != q && alive[node][p] && dominates(model, &adjacency, &alive, node, p, q, cut)
-            };
-            if (0..labels).find(beats).is_some() {
+            let beats = |&p: &usize| p != q && alive[node][p] && candidate.dominates(&alive, p, q, cut);
+            if (0..labels).any(|p| beats(&p)) {
                 alive[node][q] = false;
             }
         }
@@ -31,27 +30,60 @@ pub(super) fn dominate(model: &Model, cut: i64) -> Vec<Vec<bool>> {
     alive
 }
 
-fn dominates(
-    model: &Model,
-    adjacency: &Adjacency,
-    alive: &[Vec<bool>],
+/// A node, and what its labels cost on average, which tells most pairs apart before their entries are compared: the
+/// largest difference of two rows is at least the difference of their means.
+struct Candidate<'a> {
+    model: &'a Model,
+    arcs: &'a [Arc],
     node: usize,
-    p: usize,
-    q: usize,
-    cut: i64,
-) -> bool {
-    let Model { nodes, .. } = model;
-    if nodes[node].pieces.iter().any(|piece| piece.usage[p] > piece.usage[q]) {
-        return false;
-    }
-    let mut excess = nodes[node].cost[p] - nodes[node].cost[q];
-    for arc in adjacency.at(node) {
-        match most_excess(model, alive, node, arc, p, q, cut) {
-            Some(most) => excess = excess.saturating_add(most),
-            None => return false,
+    /// Per arc and label.
+    means: Vec<Vec<f64>>,
+    /// Per label: its cost and all its means.
+    total: Vec<f64>,
+}
+
+/// What a forbidden entry counts in a mean.
+const DEAR: f64 = 1e16;
+
+impl<'a> Candidate<'a> {
+    fn of(model: &'a Model, adjacency: &'a Adjacency, node: usize) -> Self {
+        let arcs = adjacency.at(node);
+        let cost = &model.nodes[node].cost;
+        let mut total: Vec<f64> = cost.iter().map(|&cost| cost as f64).collect();
+        let mut means = Vec::with_capacity(arcs.len());
+        for arc in arcs {
+            let matrix = model.matrix(arc.edge);
+            let width = model.nodes[arc.other as usize].cost.len();
+            let mean = |label: usize| {
+                let entry = |j: usize| matrix[label * arc.stride as usize + j * arc.other_stride as usize];
+                (0..width).map(|j| (entry(j) as f64).min(DEAR)).sum::<f64>() / width as f64
+            };
+            let row: Vec<f64> = (0..cost.len()).map(mean).collect();
+            total.iter_mut().zip(&row).for_each(|(total, mean)| *total += mean);
+            means.push(row);
         }
+        Candidate { model, arcs, node, means, total }
     }
-    excess <= 0
+
+    fn dominates(&self, alive: &[Vec<bool>], p: usize, q: usize, cut: i64) -> bool {
+        let node = &self.model.nodes[self.node];
+        // What the sum is at least, with means for the arcs not yet looked at; rounding must not reject.
+        let mut at_least = self.total[p] - self.total[q];
+        let rounding = 1e-9 * (self.total[p].abs() + self.total[q].abs());
+        if at_least > rounding || node.pieces.iter().any(|piece| piece.usage[p] > piece.usage[q]) {
+            return false;
+        }
+        let mut excess = node.cost[p] - node.cost[q];
+        for (arc, means) in self.arcs.iter().zip(&self.means) {
+            let Some(most) = most_excess(self.model, alive, self.node, arc, p, q, cut) else { return false };
+            excess = excess.saturating_add(most);
+            at_least += (most as f64 - (means[p] - means[q])).max(0.0);
+            if at_least > rounding {
+                return false;
+            }
+        }
+        excess <= 0
+    }
 }
 
 /// How much more `p` costs on one edge than `q`, at most; `None` if `p` is forbidden where `q` is not.
