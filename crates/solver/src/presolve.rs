@@ -94,7 +94,10 @@ pub(crate) fn all_alive(model: &Model) -> Vec<Vec<bool>> {
 /// Whether a round removed so much that another is due: anything from a small model, a percent of a large one.
 fn worthwhile(before: [usize; 4], after: [usize; 4]) -> bool {
     let large = before[1] > 20_000;
-    before.iter().zip(&after).any(|(&before, &after)| after * 100 < if large { before * 99 } else { before * 100 })
+    before
+        .iter()
+        .zip(&after)
+        .any(|(&before, &after)| after * 100 < if large { before * 99 } else { before * 100 })
 }
 
 fn measure(model: &Model) -> [usize; 4] {

@@ -178,13 +178,15 @@ impl Search<'_> {
             self.options.threads,
             || {
                 let mut meter = Meter::new(limit, deadline);
-                let found = bounds.run(core, cut, limit, self.options.bound_only, &mut meter);
+                let found = bounds.run(core, cut, limit, self.options.bound_only, pool, &mut meter);
                 (found, meter.spent)
             },
             || {
                 let mut meter = Meter::new(limit, deadline);
-                let start = best.as_deref().filter(|_| descends);
-                let found = start.map(|best| descent.run(core, best, pool, &prices, &mut meter));
+                let found = best.as_deref().filter(|_| descends).map(|best| {
+                    descent.follow(core, best);
+                    descent.run(core, pool, &prices, &mut meter)
+                });
                 (found, meter.spent)
             },
         );

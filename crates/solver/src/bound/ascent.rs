@@ -71,7 +71,7 @@ impl Ascent {
 
     /// Whether long steps are over.
     pub(crate) fn settled(&self) -> bool {
-        self.rise < 0.003 * self.bound
+        self.rise < 0.001 * self.bound
     }
 
     /// Takes steps until they bring nothing, until the bound reaches `target`, or until `steps` or the work is used

@@ -37,7 +37,7 @@ impl Lanes {
             descent: DescentLane::new(seed.wrapping_mul(2).wrapping_add(1)),
             pool: Vec::new(),
             best: base.project(choice),
-            certified: f64::NEG_INFINITY,
+            certified: f64::MIN,
             core,
             base,
             scale,
@@ -82,6 +82,8 @@ pub(crate) struct BoundLane {
     dives: u32,
     /// What dives multiply prices by: up when they run out of memory, down when they do not.
     factor: f64,
+    /// Descends from dives.
+    descent: DescentLane,
 }
 
 impl BoundLane {
@@ -91,16 +93,18 @@ impl BoundLane {
             random: fastrand::Rng::with_seed(seed),
             dives: 0,
             factor: 1.0,
+            descent: DescentLane::new(!seed),
         }
     }
 
-    /// Ascends for a part of the work and dives for the rest; gives the choices found.
+    /// Ascends for a part of the work, dives or descends for the rest; gives the choices found.
     pub(crate) fn run(
         &mut self,
         core: &Core,
         cut: Option<i64>,
         limit: u64,
         bound_only: bool,
+        pool: &[Vec<u32>],
         meter: &mut Meter,
     ) -> Vec<Vec<u32>> {
         let (model, graph) = (&core.reduced.model, &core.graph);
@@ -112,7 +116,7 @@ impl BoundLane {
         let share = if bound_only && cut.is_some() {
             limit
         } else if self.ascent.settled() {
-            limit / 3
+            limit / 2
         } else {
             limit / 5 * 4
         };
@@ -120,20 +124,32 @@ impl BoundLane {
         self.ascent.run(model, graph, None, target, usize::MAX, &mut part);
         meter.spend(part.spent);
         let mut found = Vec::new();
-        while !meter.done() {
-            let style = self.style();
-            let dual = self.ascent.dual(model, graph, None);
-            let alive = vec![true; model.labels()];
-            match dive(dual, alive, style, &mut self.random, meter) {
-                Some(choice) => {
-                    found.push(choice);
-                    self.factor = 1.0f64.max(self.factor * 0.97);
-                }
-                None => self.factor *= 1.15,
+        if !self.ascent.settled() || cut.is_none() || bound_only {
+            while !meter.done() {
+                found.extend(self.dive(core, meter));
             }
-            meter.spend(graph.work + 1000);
+            return found;
+        }
+        // From now on the dives are starts of descents, which end elsewhere than those from the best choice.
+        while !meter.done() {
+            if self.descent.current.is_empty() {
+                let Some(choice) = self.dive(core, meter) else { continue };
+                self.descent.current.clone_from(&choice);
+                found.push(choice);
+            }
+            found.push(self.descent.run(core, pool, &self.ascent.prices, meter));
         }
         found
+    }
+
+    fn dive(&mut self, core: &Core, meter: &mut Meter) -> Option<Vec<u32>> {
+        let (model, graph) = (&core.reduced.model, &core.graph);
+        let style = self.style();
+        let dual = self.ascent.dual(model, graph, None);
+        meter.spend(graph.work + 1000);
+        let choice = dive(dual, vec![true; model.labels()], style, &mut self.random, meter);
+        self.factor = if choice.is_some() { 1.0f64.max(self.factor * 0.97) } else { self.factor * 1.15 };
+        choice
     }
 
     /// What an optimum might cost, when nothing is known: twice what it costs without a limit on memory.
@@ -147,14 +163,15 @@ impl BoundLane {
     /// Styles in turn, so that dives differ.
     fn style(&mut self) -> Style {
         self.dives += 1;
-        let order = match self.dives % 4 {
-            1 => Order::Forward,
-            2 => Order::Regret,
-            3 => Order::Backward,
-            _ => Order::Random,
+        // Deciding first what is clearest finds by far the best choices on most models; the other orders help crossover.
+        let order = match self.dives % 8 {
+            2 => Order::Forward,
+            4 => Order::Backward,
+            6 => Order::Random,
+            _ => Order::Regret,
         };
-        let sweeps = if self.dives.is_multiple_of(3) { 20 } else { 50 };
-        let noise = if self.dives <= 4 { 0.0 } else { 0.3 * self.random.f64() };
+        let sweeps = [50, 25, 80][self.dives as usize % 3];
+        let noise = if self.dives <= 8 { 0.0 } else { 0.15 * self.random.f64() };
         Style { order, sweeps, price_factor: self.factor, noise }
     }
 }
@@ -181,19 +198,25 @@ impl DescentLane {
         DescentLane { random: fastrand::Rng::with_seed(seed), current: Vec::new(), phase: 0.0, cycles: 0 }
     }
 
-    /// Descends from where it stands, or from the best choice, and gives the best choice found on the way.
+    /// Has the next run start from a choice, if it is much better than what a descent could catch up with or if the
+    /// last cycle is over.
+    pub(crate) fn follow(&mut self, core: &Core, best: &[u32]) {
+        let model = &core.reduced.model;
+        if self.current.is_empty() || model.cost(&self.current) as f64 > 1.01 * model.cost(best) as f64 {
+            self.current = best.to_vec();
+            self.phase = 0.0;
+        }
+    }
+
+    /// Descends from where it stands and gives the best choice found on the way.
     pub(crate) fn run(
         &mut self,
         core: &Core,
-        best: &[u32],
         pool: &[Vec<u32>],
         prices: &[f64],
         meter: &mut Meter,
     ) -> Vec<u32> {
         let (model, graph) = (&core.reduced.model, &core.graph);
-        if self.current.is_empty() {
-            self.current = best.to_vec();
-        }
         let mut descent = Descent::new(model, graph, std::mem::take(&mut self.current), prices);
         meter.spend(2 * graph.work);
         let start = model.cost(descent.choice()) as f64;
