@@ -12,7 +12,8 @@
 //! let b = problem.add_node([1, 3], &[1, 5], &[8, 3])?;
 //! problem.add_edge(a, b, &[0, 0, 0, 7])?;
 //! let solution = solve(&problem, &Options::default(), &mut |_| true);
-//! assert!(matches!(solution, Solution::Found { cost: 13, bound: 13, .. }));
+//! // Only the second strategies of both fit together: 5 + 5, and 7 on the edge.
+//! assert!(matches!(solution, Solution::Found { cost: 17, bound: 17, .. }));
 //! # Ok::<(), tofu_solver::Invalid>(())
 //! ```
 //!
