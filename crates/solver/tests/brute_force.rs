@@ -33,7 +33,7 @@ fn optimal_on_random_problems() {
             (best, solution) => panic!("seed {seed}: {best:?}, but {solution:?}"),
         }
     }
-    assert!(found > 2000 && searched > 500, "of {found} problems with a choice presolve left {searched}");
+    assert!(found > 4000 && searched > 400, "of {found} problems with a choice presolve left {searched}");
 }
 
 #[test]
