@@ -3,6 +3,7 @@
 mod measure;
 mod parse;
 mod program;
+mod solver;
 
 use clap::Subcommand;
 
@@ -12,10 +13,13 @@ use crate::shell::Done;
 pub(crate) enum Bench {
     /// Parse, verify and print a generated program, beside `mlir-opt`
     Parse(parse::Options),
+    /// Solve the contest's strategy-selection instances, and check what comes out
+    Solver(solver::Options),
 }
 
 pub(crate) fn run(what: &Bench) -> Done {
     match what {
         Bench::Parse(options) => parse::run(options),
+        Bench::Solver(options) => solver::run(options),
     }
 }

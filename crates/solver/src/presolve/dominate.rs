@@ -1,0 +1,116 @@
+//! Dominance, known as dead-end elimination (Goldstein's criterion: R. F. Goldstein, Biophysical Journal 66, 1994): label q of a
+//! node goes if another label p uses no more memory anywhere and, whatever the neighbours choose, costs no more:
+//! `c(p) - c(q) + sum over edges of max over j of (m(p, j) - m(q, j)) <= 0`.
+
+use crate::model::{Adjacency, Arc, FORBIDDEN, Model};
+
+use super::lift::usable;
+
+/// Pairs of labels times entries up to which a node is looked at; what lies above is rare and would take seconds.
+const MOST: usize = 50_000_000;
+
+/// Which labels are left.
+pub(super) fn dominate(model: &Model, cut: i64) -> Vec<Vec<bool>> {
+    let adjacency = Adjacency::of(model);
+    let mut alive: Vec<Vec<bool>> = model.nodes.iter().map(|node| vec![true; node.cost.len()]).collect();
+    for node in 0..model.nodes.len() {
+        let labels = alive[node].len();
+        let entries: usize = adjacency.at(node).iter().map(|arc| alive[arc.other as usize].len()).sum();
+        if labels < 2 || labels * labels * (entries + 1) > MOST {
+            continue;
+        }
+        let candidate = Candidate::of(model, &adjacency, node);
+        for q in 0..labels {
+            let beats = |&p: &usize| p != q && alive[node][p] && candidate.dominates(&alive, p, q, cut);
+            if (0..labels).any(|p| beats(&p)) {
+                alive[node][q] = false;
+            }
+        }
+    }
+    alive
+}
+
+/// A node, and what its labels cost on average, which tells most pairs apart before their entries are compared: the
+/// largest difference of two rows is at least the difference of their means.
+struct Candidate<'a> {
+    model: &'a Model,
+    arcs: &'a [Arc],
+    node: usize,
+    /// Per arc and label.
+    means: Vec<Vec<f64>>,
+    /// Per label: its cost and all its means.
+    total: Vec<f64>,
+}
+
+/// What a forbidden entry counts in a mean.
+const DEAR: f64 = 1e16;
+
+impl<'a> Candidate<'a> {
+    fn of(model: &'a Model, adjacency: &'a Adjacency, node: usize) -> Self {
+        let arcs = adjacency.at(node);
+        let cost = &model.nodes[node].cost;
+        let mut total: Vec<f64> = cost.iter().map(|&cost| cost as f64).collect();
+        let mut means = Vec::with_capacity(arcs.len());
+        for arc in arcs {
+            let matrix = model.matrix(arc.edge);
+            let width = model.nodes[arc.other as usize].cost.len();
+            let mean = |label: usize| {
+                let entry = |j: usize| matrix[label * arc.stride as usize + j * arc.other_stride as usize];
+                (0..width).map(|j| (entry(j) as f64).min(DEAR)).sum::<f64>() / width as f64
+            };
+            let row: Vec<f64> = (0..cost.len()).map(mean).collect();
+            total.iter_mut().zip(&row).for_each(|(total, mean)| *total += mean);
+            means.push(row);
+        }
+        Candidate { model, arcs, node, means, total }
+    }
+
+    fn dominates(&self, alive: &[Vec<bool>], p: usize, q: usize, cut: i64) -> bool {
+        let node = &self.model.nodes[self.node];
+        // What the sum is at least, with means for the arcs not yet looked at; rounding must not reject.
+        let mut at_least = self.total[p] - self.total[q];
+        let rounding = 1e-9 * (self.total[p].abs() + self.total[q].abs());
+        if at_least > rounding || node.pieces.iter().any(|piece| piece.usage[p] > piece.usage[q]) {
+            return false;
+        }
+        let mut excess = node.cost[p] - node.cost[q];
+        for (arc, means) in self.arcs.iter().zip(&self.means) {
+            let Some(most) = most_excess(self.model, alive, self.node, arc, p, q, cut) else { return false };
+            excess = excess.saturating_add(most);
+            at_least += (most as f64 - (means[p] - means[q])).max(0.0);
+            if at_least > rounding {
+                return false;
+            }
+        }
+        excess <= 0
+    }
+}
+
+/// How much more `p` costs on one edge than `q`, at most; `None` if `p` is forbidden where `q` is not.
+fn most_excess(
+    model: &Model,
+    alive: &[Vec<bool>],
+    node: usize,
+    arc: &Arc,
+    p: usize,
+    q: usize,
+    cut: i64,
+) -> Option<i64> {
+    let matrix = model.matrix(arc.edge);
+    let other = arc.other as usize;
+    let own = model.nodes[node].cost[q];
+    let mut most = i64::MIN / 4;
+    for (j, &cost) in model.nodes[other].cost.iter().enumerate() {
+        let entry = |label: usize| matrix[label * arc.stride as usize + j * arc.other_stride as usize];
+        let with_q = entry(q);
+        if !alive[other][j] || !usable(model, own, cost, with_q, cut) {
+            continue;
+        }
+        let with_p = entry(p);
+        if with_p >= FORBIDDEN {
+            return None;
+        }
+        most = most.max(with_p - with_q);
+    }
+    Some(most)
+}
