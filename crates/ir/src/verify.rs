@@ -198,7 +198,8 @@ impl Verifier<'_> {
                 self.found.push(module.error(op, &codes::WRONG_PARENT, message));
             }
         }
-        if !module.successors(op).is_empty() && !def.has(Trait::Terminator) {
+        if !module.successors(op).is_empty() && !def.has(Trait::Terminator) && !self.damage.ops.contains(&op)
+        {
             let message = format!("`{}` is no terminator and cannot have successors", def.written_name());
             self.found.push(module.error(op, &codes::MISPLACED_TERMINATOR, message));
         }

@@ -47,7 +47,7 @@ pub fn splat(builder: &mut Builder<'_>, ty: Type, value: f64) -> Result<ValueId,
             let element = tensor.element;
             let bits = match (element.part().kind(), element.integer_range()) {
                 (ElementKind::Bool, _) => u64::from(value != 0.0),
-                (_, Some((low, high))) => (value as i128).clamp(low, high) as u64,
+                (_, Some((low, high))) => (value.round_ties_even() as i128).clamp(low, high) as u64,
                 _ => encode_float(element.part(), value),
             };
             let mut bytes = bits.to_le_bytes().to_vec();

@@ -41,7 +41,11 @@ impl<'s> Parser<'s> {
                 self.at = self.text.len();
                 break;
             };
-            depth.scan(&self.text[at..next]);
+            // A brace that closes what is around ends the statement before its line does.
+            if let Some(brace) = depth.scan(&self.text[at..next]) {
+                self.at = at + brace;
+                break;
+            }
             at = next;
             let line = &self.text[next..];
             let indent = indentation(line);
@@ -50,7 +54,8 @@ impl<'s> Parser<'s> {
                 continue;
             }
             let closes_own = rest.starts_with('}') && indent == own_indent && depth.open > 0;
-            if closes_own || !self.starts_statement(rest) {
+            let stands_beside = indent <= own_indent && starts_something(rest);
+            if closes_own || !(stands_beside || self.starts_statement(rest)) {
                 continue;
             }
             if depth.open == 0 || indent <= own_indent {
@@ -109,6 +114,12 @@ impl<'s> Parser<'s> {
     }
 }
 
+/// Whether a line that stands beside a damaged statement can only be a statement, or the attempt at one.
+fn starts_something(rest: &str) -> bool {
+    let goes_on = ["loc", "attributes"].iter().any(|part| leading_word(rest) == *part);
+    rest.starts_with(|c: char| c.is_alphanumeric() || c == '%') && !goes_on
+}
+
 /// How many brackets are open, strings and comments aside.
 #[derive(Default)]
 struct Depth {
@@ -116,7 +127,9 @@ struct Depth {
 }
 
 impl Depth {
-    fn scan(&mut self, text: &str) {
+    /// Counts the brackets of `text`, up to a closing brace that none of them opens; that one's place.
+    fn scan(&mut self, text: &str) -> Option<usize> {
+        let mut line_start = 0;
         for line in text.split_inclusive('\n') {
             let mut in_string = false;
             let bytes = line.as_bytes();
@@ -128,12 +141,15 @@ impl Depth {
                     _ if in_string => {}
                     b'/' if bytes.get(at + 1) == Some(&b'/') => break,
                     b'(' | b'[' | b'{' => self.open += 1,
+                    b'}' if self.open == 0 => return Some(line_start + at),
                     b')' | b']' | b'}' => self.open = self.open.saturating_sub(1),
                     _ => {}
                 }
                 at += 1;
             }
+            line_start += line.len();
         }
+        None
     }
 }
 
