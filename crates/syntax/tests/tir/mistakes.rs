@@ -64,3 +64,21 @@ fn a_text_of_mistakes_is_not_read_to_its_end() {
         "test.tir:102:17: error[T0101]: there are more than 100 errors; the others are not shown\n"
     );
 }
+
+/// A mistake hides none on a line of its own, and one that ends before a closing brace does not swallow it.
+#[test]
+fn mistakes_do_not_hide_others() {
+    let lines = |body: &str| -> Vec<usize> {
+        let (sources, parsed) =
+            parse_text(&format!("func @f(%x: tensor<4xf32>) {{\n{body}\n  test.end\n}}\n"));
+        let line = |line: &str| line.split(':').nth(1).unwrap().parse().unwrap();
+        short(&sources, &parsed.diagnostics).lines().map(line).collect()
+    };
+    assert_eq!(lines("  x = test.add %x, %x\n  y = test.add %x, %x"), [2, 3]);
+    assert_eq!(lines("  %a = test.add %x, %x;\n  y = test.add %x, %x\n  let z = 1"), [2, 3, 4]);
+    assert_eq!(lines("  %k = test add %x\n  x = test.add %x, %x\n  y = test.add %x, %x"), [2, 3, 4]);
+    assert_eq!(lines("  123\n  456\n  abc\n  def"), [2, 3, 4, 5]);
+    assert_eq!(lines("  test.any %nope [^q]\n  %c = test.nothing [^bb1]"), [2, 2, 2, 3, 3]);
+    let (sources, parsed) = parse_text("func @f() { %c = test.constant 1.0 : tensor<2xf32> test.end }");
+    assert_eq!(short(&sources, &parsed.diagnostics).lines().count(), 1);
+}
