@@ -36,14 +36,15 @@ impl<'s> Parser<'s> {
         depth.scan(&self.text[start..failed.max(start)]);
         let mut at = failed.max(start);
         loop {
-            let line_end = memchr::memchr(b'\n', &self.text.as_bytes()[at..]).map(|newline| at + newline + 1);
-            let Some(next) = line_end else {
-                self.at = self.text.len();
-                break;
-            };
+            let newline = memchr::memchr(b'\n', &self.text.as_bytes()[at..]);
+            let next = newline.map_or(self.text.len(), |newline| at + newline + 1);
             // A brace that closes what is around ends the statement before its line does.
             if let Some(brace) = depth.scan(&self.text[at..next]) {
                 self.at = at + brace;
+                break;
+            }
+            if newline.is_none() {
+                self.at = next;
                 break;
             }
             at = next;
