@@ -20,6 +20,8 @@ pub(crate) use build::build;
 pub(crate) use lift::Lift;
 pub(crate) use propagate::propagate;
 
+use std::time::Instant;
+
 use crate::model::{FORBIDDEN, Infeasible, Model};
 
 /// A model, and the way back to the one it was reduced from.
@@ -27,14 +29,20 @@ use crate::model::{FORBIDDEN, Infeasible, Model};
 pub(crate) struct Reduced {
     pub(crate) model: Model,
     lifts: Vec<Lift>,
+    /// When to stop reducing: what was reduced until then holds.
+    deadline: Option<Instant>,
 }
 
 /// Rounds of all the steps. Each round but the last removes something; past these few, what it removes is little.
 const ROUNDS: usize = 30;
 
 impl Reduced {
-    pub(crate) fn new(model: Model) -> Self {
-        Reduced { model, lifts: Vec::new() }
+    pub(crate) fn new(model: Model, deadline: Option<Instant>) -> Self {
+        Reduced { model, lifts: Vec::new(), deadline }
+    }
+
+    fn late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Reduces the model, keeping the optimum if it costs less than `cut`.
@@ -47,12 +55,21 @@ impl Reduced {
             let before = measure(&self.model);
             let alive = propagate(&self.model, cut, all_alive(&self.model))?;
             self.restrict(&alive);
+            if self.late() {
+                break;
+            }
             let alive = dominate::dominate(&self.model, cut);
             self.restrict(&alive);
+            if self.late() {
+                break;
+            }
             self.step(contract::contract);
+            if self.late() {
+                break;
+            }
             self.step(eliminate::eliminate);
             cliques::reduce(&mut self.model);
-            if !worthwhile(before, measure(&self.model)) {
+            if self.late() || !worthwhile(before, measure(&self.model)) {
                 break;
             }
         }

@@ -59,6 +59,7 @@ pub fn solve(problem: &Problem, options: &Options, progress: &mut dyn FnMut(&Pro
         deadline: options.time.map(|time| start + time),
         work: 0,
         offset: 0,
+        beyond: 0,
         best: least,
         cost: evaluation.cost,
         bound: i128::MIN,
@@ -98,6 +99,8 @@ struct Search<'a> {
     work: u64,
     /// What the model's costs leave out.
     offset: i128,
+    /// What every choice costs at least that the model forbids.
+    beyond: i128,
     best: Vec<u32>,
     cost: i128,
     bound: i128,
@@ -110,21 +113,21 @@ impl Search<'_> {
     fn attempt(&mut self, infinite: i64) -> bool {
         let (model, offset) = build(self.problem, infinite);
         self.offset = offset;
+        self.beyond = offset + i128::from(infinite);
         self.work += 20 * model.labels() as u64;
         self.raise_bound(offset);
         self.report();
-        let beyond = offset + i128::from(infinite);
-        let mut base = Reduced::new(model);
+        let mut base = Reduced::new(model, self.deadline);
         if base.reduce(self.cut()).is_err() {
             // What is left out costs more than either.
-            self.raise_bound(beyond.min(self.cost));
+            self.raise_bound(self.beyond);
             return true;
         }
         self.nodes = base.model.nodes.len();
         self.raise_bound(offset + i128::from(base.model.constant));
         if base.model.nodes.is_empty() {
             self.offer(base.lift(&[]));
-            self.raise_bound(beyond.min(self.cost));
+            self.raise_bound(self.beyond);
             return true;
         }
         let small = base.model.nodes.len() <= BRANCH_NODES && base.model.labels() <= BRANCH_LABELS;
@@ -135,7 +138,7 @@ impl Search<'_> {
         }
         let finished = small && !self.over() && self.branch(&mut lanes);
         if finished {
-            self.raise_bound(beyond.min(self.cost));
+            self.raise_bound(self.beyond);
         }
         finished
     }
@@ -255,7 +258,7 @@ impl Search<'_> {
     }
 
     fn raise_bound(&mut self, bound: i128) {
-        self.bound = self.bound.max(bound.min(self.cost));
+        self.bound = self.bound.max(bound.min(self.beyond).min(self.cost));
     }
 
     fn report(&mut self) {

@@ -36,6 +36,36 @@ fn optimal_on_random_problems() {
     assert!(found > 4000 && searched > 400, "of {found} problems with a choice presolve left {searched}");
 }
 
+/// Costs around a tenth of what counts as forbidden at first: a bound must not pass over what was left out.
+#[test]
+fn bounds_hold_where_costs_are_nearly_infinite() {
+    for seed in 0..600 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let nodes = random.usize(2..=5);
+        let mut problem = Problem::new("near", random.i64(3..9));
+        let mut cost = |zeros: f64| {
+            let is_zero = random.f64() < zeros;
+            if is_zero { 0 } else { random.i64(1..13) * (INFINITE / 100) }
+        };
+        let costs: Vec<Vec<i64>> = (0..nodes).map(|_| (0..3).map(|_| cost(0.4)).collect()).collect();
+        let edges: Vec<Vec<i64>> = (1..nodes).map(|_| (0..9).map(|_| cost(0.6)).collect()).collect();
+        for costs in &costs {
+            let usages: Vec<i64> = (0..3).map(|_| random.i64(0..3)).collect();
+            problem.add_node([0, 1], costs, &usages).unwrap();
+        }
+        for (node, costs) in edges.iter().enumerate() {
+            problem.add_edge(random.usize(0..=node), node + 1, costs).unwrap();
+        }
+        let Best::Cost(best) = enumerate(&problem) else { continue };
+        let options = Options { work: Some(500_000_000), seed, ..Options::default() };
+        let Solution::Found { choices, cost, bound, .. } = solve(&problem, &options, &mut |_| true) else {
+            panic!("seed {seed}")
+        };
+        check(&problem, &choices, cost, seed);
+        assert!(bound <= best && best <= cost, "seed {seed}: {bound} <= {best} <= {cost}");
+    }
+}
+
 #[test]
 fn bounds_hold_when_work_runs_out() {
     for seed in 0..300 {

@@ -1,8 +1,7 @@
 //! `tofu-solve`: reads a strategy-selection problem, prints the choices on the last line of stdout, and how it went on
 //! stderr.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a tool that talks to a terminal")]
-
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -44,13 +43,13 @@ fn main() -> ExitCode {
     let start = Instant::now();
     let arguments = Arguments::parse();
     if !(arguments.seconds > 0.0 && arguments.seconds < 1e9) {
-        eprintln!("error: SECONDS: a positive number is expected");
+        say(format_args!("error: SECONDS: a positive number is expected"));
         return ExitCode::from(2);
     }
     let problem = match read_file(&arguments.file) {
         Ok(problem) => problem,
         Err(error) => {
-            eprintln!("error: {}: {error}", arguments.file.display());
+            say(format_args!("error: {}: {error}", arguments.file.display()));
             return ExitCode::from(2);
         }
     };
@@ -72,18 +71,35 @@ fn main() -> ExitCode {
         Solution::Found { choices, cost, bound, nodes } => {
             table.summary(&problem, &choices, (cost, bound), nodes, start.elapsed());
             let choices: Vec<String> = choices.iter().map(u32::to_string).collect();
-            println!("[{}]", choices.join(", "));
-            ExitCode::SUCCESS
+            answer(&format!("[{}]", choices.join(", ")), ExitCode::SUCCESS)
         }
         Solution::Infeasible { peak, .. } => {
-            eprintln!(
+            say(format_args!(
                 "error: no choice keeps within the limit of {}: the smallest peak is {peak}",
                 problem.usage_limit()
-            );
-            println!("[]");
-            ExitCode::FAILURE
+            ));
+            answer("[]", ExitCode::FAILURE)
         }
     }
+}
+
+/// Writes the last line of stdout; `code` if that succeeds.
+fn answer(line: &str, code: ExitCode) -> ExitCode {
+    let mut output = std::io::stdout().lock();
+    match writeln!(output, "{line}").and_then(|()| output.flush()) {
+        Ok(()) => code,
+        // A reader that has gone away wanted no more of it.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => code,
+        Err(error) => {
+            say(format_args!("error: cannot write standard output: {error}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Writes a line on stderr. There is nowhere to tell that it is gone.
+fn say(line: std::fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Progress and outcome on stderr.
@@ -98,9 +114,12 @@ struct Table {
 impl Table {
     fn start(&self, problem: &Problem) {
         if !self.quiet {
-            let (name, nodes, edges) = (problem.name(), problem.nodes(), problem.edges());
-            eprintln!("{name}: {nodes} nodes, {edges} edges, read in {:.2} s", self.read.as_secs_f64());
-            eprintln!("{:>9} {:>24} {:>24} {:>9}", "seconds", "cost", "bound", "gap");
+            let (name, nodes, edges) = (problem.name().escape_debug(), problem.nodes(), problem.edges());
+            say(format_args!(
+                "{name}: {nodes} nodes, {edges} edges, read in {:.2} s",
+                self.read.as_secs_f64()
+            ));
+            say(format_args!("{:>9} {:>24} {:>24} {:>9}", "seconds", "cost", "bound", "gap"));
         }
     }
 
@@ -116,7 +135,11 @@ impl Table {
         self.last = Some(state);
         if !self.quiet {
             let (cost, bound) = state;
-            eprintln!("{:>9.2} {cost:>24} {bound:>24} {:>9}", elapsed.as_secs_f64(), gap(cost, bound));
+            say(format_args!(
+                "{:>9.2} {cost:>24} {bound:>24} {:>9}",
+                elapsed.as_secs_f64(),
+                gap(cost, bound)
+            ));
         }
     }
 
@@ -133,16 +156,18 @@ impl Table {
         }
         let peak = evaluate(problem, choices).map_or(0, |evaluation| evaluation.peak);
         let limit = problem.usage_limit();
-        eprintln!("cost                  {cost}{}", if cost == bound { " (optimal)" } else { "" });
-        eprintln!("proven lower bound    {bound}");
-        eprintln!("gap                   {}", gap(cost, bound));
-        eprintln!("peak usage            {peak} of {limit} ({:.2} %)", peak as f64 / limit as f64 * 100.0);
-        eprintln!("nodes after presolve  {nodes} of {}", problem.nodes());
-        eprintln!(
+        say(format_args!("cost                  {cost}{}", if cost == bound { " (optimal)" } else { "" }));
+        say(format_args!("proven lower bound    {bound}"));
+        say(format_args!("gap                   {}", gap(cost, bound)));
+        let percent =
+            if limit > 0 { format!(" ({:.2} %)", peak as f64 / limit as f64 * 100.0) } else { String::new() };
+        say(format_args!("peak usage            {peak} of {limit}{percent}"));
+        say(format_args!("nodes after presolve  {nodes} of {}", problem.nodes()));
+        say(format_args!(
             "time to best          {:.2} s of {:.2} s",
             self.best_at.as_secs_f64(),
             elapsed.as_secs_f64()
-        );
+        ));
     }
 }
 

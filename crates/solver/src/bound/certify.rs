@@ -104,7 +104,8 @@ fn unary_costs(dual: &Dual, alive: Option<&[bool]>, scale_bits: u32) -> (Vec<i12
     let mut sum = 0i128;
     let mut taken_back = 0i128;
     for (&price, &slack) in dual.prices.iter().zip(&model.slack) {
-        let price = (price * price_scale).round().clamp(0.0, 1e18) as i128;
+        // Any price is valid; below 2^50 the sums stay far inside 128 bits.
+        let price = (price * price_scale).round().clamp(0.0, (1u64 << 50) as f64) as i128;
         taken_back += price * i128::from(slack);
         sum += price;
         sums.push(sum);

@@ -73,10 +73,10 @@ impl<'a> Candidate<'a> {
         if at_least > rounding || node.pieces.iter().any(|piece| piece.usage[p] > piece.usage[q]) {
             return false;
         }
-        let mut excess = node.cost[p] - node.cost[q];
+        let mut excess = i128::from(node.cost[p]) - i128::from(node.cost[q]);
         for (arc, means) in self.arcs.iter().zip(&self.means) {
             let Some(most) = most_excess(self.model, alive, self.node, arc, p, q, cut) else { return false };
-            excess = excess.saturating_add(most);
+            excess += i128::from(most);
             at_least += (most as f64 - (means[p] - means[q])).max(0.0);
             if at_least > rounding {
                 return false;

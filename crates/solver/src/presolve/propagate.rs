@@ -6,6 +6,9 @@ use crate::model::{Adjacency, FORBIDDEN, Infeasible, Model};
 
 use super::lift::usable;
 
+/// How many labels all rounds together look at, at most, on a model of many.
+const CASCADE: usize = 50_000_000;
+
 /// Which labels may be part of a choice that costs less than `cut`, out of those that are alive.
 pub(crate) fn propagate(
     model: &Model,
@@ -22,7 +25,8 @@ pub(crate) fn propagate(
     }
     let adjacency = Adjacency::of(model);
     let mut changed: Vec<usize> = (0..model.nodes.len()).collect();
-    loop {
+    // What is left out is no error, only a reduction missed; a cascade of one label a round is not worth its price.
+    for _ in 0..(CASCADE / model.labels().max(1)).max(3) {
         support(model, &adjacency, cut, &mut alive, changed)?;
         changed = memory(model, &mut alive)?;
         if changed.is_empty() {

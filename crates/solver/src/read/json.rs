@@ -3,6 +3,9 @@
 
 use std::io::Read;
 
+/// No name is longer; what pretends to have one must not fill the memory.
+const MAX_STRING: usize = 1 << 20;
+
 /// Why scanning stopped: the byte offset, and what is wrong there.
 #[derive(Debug)]
 pub(crate) enum Fault {
@@ -116,6 +119,7 @@ impl<R: Read> Scanner<R> {
                 Some(b'"') => break,
                 Some(b'\\') => self.escape(&mut bytes)?,
                 Some(0..0x20) => return Err(self.fault("a control character in a string")),
+                Some(_) if bytes.len() == MAX_STRING => return Err(self.fault("the string is too long")),
                 Some(byte) => bytes.push(byte),
             }
         }
