@@ -80,5 +80,6 @@ fn mistakes_do_not_hide_others() {
     assert_eq!(lines("  123\n  456\n  abc\n  def"), [2, 3, 4, 5]);
     assert_eq!(lines("  test.any %nope [^q]\n  %c = test.nothing [^bb1]"), [2, 2, 2, 3, 3]);
     let (sources, parsed) = parse_text("func @f() { %c = test.constant 1.0 : tensor<2xf32> test.end }");
-    assert_eq!(short(&sources, &parsed.diagnostics).lines().count(), 1, "{}", short(&sources, &parsed.diagnostics));
+    let said = short(&sources, &parsed.diagnostics);
+    assert_eq!(said.lines().count(), 1, "{said}");
 }
