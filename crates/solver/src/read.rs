@@ -87,7 +87,7 @@ pub fn read_json(reader: impl Read) -> Result<Problem, ReadError> {
         if fields.is_some() {
             return Err(Invalid { entry: "problem".into(), message: "stated twice".into() }.into());
         }
-        fields = Some(Fields::read(scanner)?);
+        fields = Some(named(Fields::read(scanner), "problem")?);
         Ok(())
     })?;
     scanner.end()?;
@@ -113,13 +113,17 @@ impl Fields {
         let mut fields = Fields::default();
         scanner.object(|scanner, section| -> Result<(), ReadError> {
             match section {
-                "name" => scanner.string(&mut fields.name)?,
+                "name" => scanner.string(&mut fields.name).map_err(|fault| within(fault, "name"))?,
                 "usage_limit" => {
-                    fields.usage_limit =
-                        Some(scanner.integer().map_err(|fault| within(fault, "usage_limit"))?);
+                    let limit = scanner.integer().map_err(|fault| within(fault, "usage_limit"))?;
+                    once(&mut fields.usage_limit, limit, "usage_limit")?;
                 }
-                "nodes" => scanner.object(|scanner, key| fields.read_node_field(scanner, key))?,
-                "edges" => scanner.object(|scanner, key| fields.read_edge_field(scanner, key))?,
+                "nodes" => {
+                    named(scanner.object(|scanner, key| fields.read_node_field(scanner, key)), "nodes")?;
+                }
+                "edges" => {
+                    named(scanner.object(|scanner, key| fields.read_edge_field(scanner, key)), "edges")?;
+                }
                 _ => scanner.skip()?,
             }
             Ok(())
@@ -129,9 +133,9 @@ impl Fields {
 
     fn read_node_field<R: Read>(&mut self, scanner: &mut Scanner<R>, key: &str) -> Result<(), ReadError> {
         match key {
-            "intervals" => self.intervals = Some(pairs(scanner, "nodes.intervals")?),
-            "costs" => self.costs = Some(rows(scanner, "nodes.costs")?),
-            "usages" => self.usages = Some(rows(scanner, "nodes.usages")?),
+            "intervals" => once(&mut self.intervals, pairs(scanner, "nodes.intervals")?, "nodes.intervals")?,
+            "costs" => once(&mut self.costs, rows(scanner, "nodes.costs")?, "nodes.costs")?,
+            "usages" => once(&mut self.usages, rows(scanner, "nodes.usages")?, "nodes.usages")?,
             _ => scanner.skip()?,
         }
         Ok(())
@@ -139,8 +143,11 @@ impl Fields {
 
     fn read_edge_field<R: Read>(&mut self, scanner: &mut Scanner<R>, key: &str) -> Result<(), ReadError> {
         match key {
-            "nodes" => self.edge_nodes = Some(pairs(scanner, "edges.nodes")?),
-            "costs" => self.edge_costs = Some(matrices(scanner, "edges.costs", &mut self.matrices)?),
+            "nodes" => once(&mut self.edge_nodes, pairs(scanner, "edges.nodes")?, "edges.nodes")?,
+            "costs" => {
+                let costs = matrices(scanner, "edges.costs", &mut self.matrices)?;
+                once(&mut self.edge_costs, costs, "edges.costs")?;
+            }
             _ => scanner.skip()?,
         }
         Ok(())
@@ -174,6 +181,13 @@ impl Fields {
     }
 }
 
+fn once<T>(field: &mut Option<T>, value: T, entry: &str) -> Result<(), Invalid> {
+    match field.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(Invalid { entry: entry.into(), message: "stated twice".into() }),
+    }
+}
+
 fn required<T>(field: Option<T>, entry: &str) -> Result<T, Invalid> {
     field.ok_or_else(|| Invalid { entry: entry.into(), message: "missing".into() })
 }
@@ -188,7 +202,7 @@ fn same_length(entry: &str, length: usize, other: &str, expected: usize) -> Resu
 fn pairs<R: Read>(scanner: &mut Scanner<R>, entry: &str) -> Result<Vec<[i64; 2]>, ReadError> {
     let mut pairs = Vec::new();
     let mut pair = Vec::new();
-    scanner.array(|scanner, index| {
+    let read = scanner.array(|scanner, index| {
         integers(scanner, entry, index, &mut pair)?;
         let [first, second] = pair[..] else {
             let message = format!("a pair is expected, found {} numbers", pair.len());
@@ -196,18 +210,20 @@ fn pairs<R: Read>(scanner: &mut Scanner<R>, entry: &str) -> Result<Vec<[i64; 2]>
         };
         pairs.push([first, second]);
         Ok(())
-    })?;
+    });
+    named(read, entry)?;
     Ok(pairs)
 }
 
 fn rows<R: Read>(scanner: &mut Scanner<R>, entry: &str) -> Result<Ragged<i64>, ReadError> {
     let mut rows = Ragged::new();
     let mut row = Vec::new();
-    scanner.array(|scanner, index| {
+    let read = scanner.array(|scanner, index| {
         integers(scanner, entry, index, &mut row)?;
         rows.push(row.iter().copied());
         Ok::<(), ReadError>(())
-    })?;
+    });
+    named(read, entry)?;
     Ok(rows)
 }
 
@@ -218,11 +234,12 @@ fn matrices<R: Read>(
 ) -> Result<Vec<MatrixId>, ReadError> {
     let mut ids = Vec::new();
     let mut matrix = Vec::new();
-    scanner.array(|scanner, index| {
+    let read = scanner.array(|scanner, index| {
         integers(scanner, entry, index, &mut matrix)?;
         ids.push(pool.intern(&matrix));
         Ok::<(), ReadError>(())
-    })?;
+    });
+    named(read, entry)?;
     Ok(ids)
 }
 
@@ -236,7 +253,19 @@ fn integers<R: Read>(
     let mut read = || scanner.array(|scanner, _| scanner.integer().map(|number| into.push(number)));
     match read() {
         Ok(()) => Ok(()),
+        // Before the first number it may be the list that is wrong.
+        Err(fault) if into.is_empty() => Err(within(fault, &format!("{entry}[{index}]"))),
         Err(fault) => Err(within(fault, &format!("{entry}[{index}][{}]", into.len()))),
+    }
+}
+
+/// An error that names no entry yet, with the entry in which it came up.
+fn named<T>(result: Result<T, ReadError>, within: &str) -> Result<T, ReadError> {
+    match result {
+        Err(ReadError::Syntax { entry, offset, message }) if entry.is_empty() => {
+            Err(ReadError::Syntax { entry: within.to_owned(), offset, message })
+        }
+        other => other,
     }
 }
 
@@ -289,9 +318,17 @@ mod tests {
             error_of("[0, 1, 2, 3]", "[0, 1, 2]"),
             "edges.costs[0]: 3 costs where nodes 0 and 1 have 2 x 2",
         );
+        starts(error_of("[3, 4]", "3"), "nodes.costs[1] (byte ");
+        starts(error_of("[3, 4]", "{}"), "nodes.costs[1] (byte ");
+        starts(error_of("[[0, 1]]", "null"), "edges.nodes (byte ");
+        starts(error_of("\"two\\n\"", "null"), "name (byte ");
+        starts(error_of("{\"nodes\": [[0, 1]], \"costs\": [[0, 1, 2, 3]]}", "[]"), "edges (byte ");
+        starts(error_of("\"usages\"", "\"costs\""), "nodes.costs: stated twice");
+        starts(error_of("\"x\": null", "\"x\": nulll"), "byte ");
+        starts(error_of("1.5e3", "1.5e3-"), "byte ");
         starts(error_of("\"usage_limit\"", "\"limit\""), "usage_limit: missing");
         starts(error_of("9}}", "9}} x"), "byte ");
-        starts(error_of("9}}", "9"), "byte ");
+        starts(error_of("9}}", "9"), "problem (byte ");
     }
 
     #[test]

@@ -6,6 +6,9 @@ use std::io::Read;
 /// No name is longer; what pretends to have one must not fill the memory.
 const MAX_STRING: usize = 1 << 20;
 
+/// No number that means anything is longer.
+const MAX_WORD: usize = 1000;
+
 /// Why scanning stopped: the byte offset, and what is wrong there.
 #[derive(Debug)]
 pub(crate) enum Fault {
@@ -168,10 +171,20 @@ impl<R: Read> Scanner<R> {
             Some(b'"') => self.string(&mut String::new()),
             Some(b'-' | b'0'..=b'9' | b'a'..=b'z') => {
                 let word = |byte| matches!(byte, b'-' | b'+' | b'.' | b'E' | b'0'..=b'9' | b'a'..=b'z');
-                while self.peek()?.is_some_and(word) {
+                let mut text = String::new();
+                while let Some(byte) = self.peek()?.filter(|&byte| word(byte)) {
+                    if text.len() == MAX_WORD {
+                        return Err(self.fault("the number is too long"));
+                    }
+                    text.push(char::from(byte));
                     self.position += 1;
                 }
-                Ok(())
+                let is_number = text.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+                    && text.parse::<f64>().is_ok_and(f64::is_finite);
+                if is_number || matches!(text.as_str(), "true" | "false" | "null") {
+                    return Ok(());
+                }
+                Err(self.fault(format!("`{text}` is no value")))
             }
             _ => Err(self.unexpected("a value")),
         }
