@@ -35,9 +35,16 @@ pub struct Registry {
     attributes: IndexMap<&'static str, &'static ParametricDef, FxBuildHasher>,
 }
 
-/// Two definitions of one name, or a name outside its dialect.
+/// Two definitions of one name, or a name that its definition cannot have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RegistryError(String);
+
+impl RegistryError {
+    /// Says what is wrong with a name: for registries of other things than ops.
+    pub fn new(message: String) -> RegistryError {
+        RegistryError(message)
+    }
+}
 
 impl std::fmt::Display for RegistryError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

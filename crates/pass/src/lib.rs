@@ -37,5 +37,5 @@ pub use options::{ByteSize, OptionSpec, OptionValue, Options, SetError};
 pub use options::{assign, one_of, unquote};
 pub use panics::install_panic_hook;
 pub use pass::{Anchor, Changed, Example, Failed, ModuleAnchor, Pass, PassResult};
-pub use registry::{Entry, EntryKind, PassRegistry, RegistryError};
+pub use registry::{Entry, EntryKind, PassRegistry};
 pub use run::Outcome;

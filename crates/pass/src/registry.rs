@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tofu_diagnostics::Diagnostic;
+use tofu_ir::RegistryError;
 
 use crate::{
     Anchor, Example, ModuleAnchor, OptionSpec, Options, Pass, PassManager,
@@ -16,18 +17,6 @@ use crate::{
 pub struct PassRegistry {
     entries: BTreeMap<&'static str, Entry>,
 }
-
-/// Two entries of one name, or a name that a pipeline's text cannot hold.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RegistryError(String);
-
-impl std::fmt::Display for RegistryError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for RegistryError {}
 
 impl PassRegistry {
     /// A registry of these.
@@ -43,12 +32,12 @@ impl PassRegistry {
                     && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
             };
             if !name.split('-').all(word) {
-                return Err(RegistryError(format!(
+                return Err(RegistryError::new(format!(
                     "`{name}` is not small letters and digits joined by dashes"
                 )));
             }
             if registry.entries.insert(name, entry).is_some() {
-                return Err(RegistryError(format!("`{name}` is registered twice")));
+                return Err(RegistryError::new(format!("`{name}` is registered twice")));
             }
         }
         Ok(registry)

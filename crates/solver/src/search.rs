@@ -207,7 +207,7 @@ impl Search<'_> {
         let Ok(core) = Core::new(lanes.base.clone(), cut, cut) else { return true };
         let mut explored = self.work;
         let floor = (self.bound - self.offset).clamp(0, i128::from(FORBIDDEN)) as i64;
-        let mut open = vec![Open::root(Arc::new(core), None, floor)];
+        let mut open = vec![Open::root(Arc::new(core), floor)];
         for round in 0u64.. {
             if open.is_empty() {
                 return true;

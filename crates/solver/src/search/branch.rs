@@ -47,9 +47,9 @@ const CANDIDATES: usize = 10;
 const WIDEST: usize = 8;
 
 impl Open {
-    pub(crate) fn root(core: Arc<Core>, ascent: Option<Ascent>, bound: i64) -> Open {
+    pub(crate) fn root(core: Arc<Core>, bound: i64) -> Open {
         let labels = core.reduced.model.labels();
-        let ascent = ascent.unwrap_or_else(|| Ascent::new(&core.reduced.model, &core.graph));
+        let ascent = Ascent::new(&core.reduced.model, &core.graph);
         Open { core, alive: vec![true; labels], ascent, bound, depth: 0 }
     }
 

@@ -229,7 +229,7 @@ impl DescentLane {
         while !meter.done() {
             for _ in 0..CHUNK {
                 let cap = 2 + (largest * self.random.f64().powi(2)) as usize;
-                let (change, work) = descent.block(cap, rho, 0.0, &mut self.random);
+                let (change, work) = descent.block(cap, rho, &mut self.random);
                 cost += change;
                 meter.spend(work);
             }

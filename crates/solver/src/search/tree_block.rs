@@ -102,15 +102,9 @@ impl<'m> Descent<'m> {
 
     /// Optimises one block of at most `cap` nodes with usage at `rho` times the prices. Gives by how much the cost
     /// itself changed, and the work done.
-    pub(crate) fn block(
-        &mut self,
-        cap: usize,
-        rho: f64,
-        noise: f64,
-        random: &mut fastrand::Rng,
-    ) -> (f64, u64) {
+    pub(crate) fn block(&mut self, cap: usize, rho: f64, random: &mut fastrand::Rng) -> (f64, u64) {
         let mut work = self.grow(cap, random);
-        work += self.optimise(rho, noise, random);
+        work += self.optimise(rho);
         let (before, after) = self.labels_before_and_after();
         if before == after {
             return (0.0, work);
@@ -198,7 +192,7 @@ impl<'m> Descent<'m> {
     }
 
     /// Messages from the leaves to the root.
-    fn optimise(&mut self, rho: f64, noise: f64, random: &mut fastrand::Rng) -> u64 {
+    fn optimise(&mut self, rho: f64) -> u64 {
         let mut work = 0;
         for member in &self.tree {
             let range = self.graph.labels(member.node);
@@ -207,9 +201,6 @@ impl<'m> Descent<'m> {
                 values.iter_mut().zip(&self.given[range.clone()]).zip(&self.priced[range])
             {
                 *value += given + rho * priced;
-                if noise > 0.0 {
-                    *value += noise * random.f64();
-                }
             }
             if let Some((parent, link)) = member.parent {
                 // What the tree's own edges cost with the labels of before is not given any more.
