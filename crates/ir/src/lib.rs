@@ -12,12 +12,14 @@
 //! | `instance` | types of a function, as a use of it sees them |
 //! | `module`, `edit`, `order`, `builder`, `copy` | programs: reading, changing, building, copying |
 //! | `display` | types, attributes and locations as text |
-//! | `symbols`, `graph`, `digest` | views: named ops, data and control flow, structural equality |
+//! | `control` | how control passes through ops with regions |
+//! | `symbols`, `graph`, `digest`, `profile` | views: named ops, data and control flow, structural equality |
 //! | `verify` | the rules that every program keeps |
 
 mod attributes;
 mod builder;
 pub mod builtin;
+mod control;
 mod copy;
 mod digest;
 mod display;
@@ -33,6 +35,7 @@ mod module;
 mod op_def;
 mod order;
 mod parametric;
+mod profile;
 mod registry;
 mod spec;
 mod symbols;
@@ -43,6 +46,7 @@ mod verify;
 
 pub use attributes::{Attr, AttrData, DenseConstant, DenseData, DialectAttr, SymbolRef};
 pub use builder::{Builder, OpBuilder};
+pub use control::Control;
 pub use copy::{ValueMap, copy_head_from, copy_op, copy_op_from};
 pub use digest::{Compared, Digest, digest};
 pub use display::{
@@ -62,6 +66,7 @@ pub use location::{Location, LocationData};
 pub use module::{BlockId, Definition, Module, OpId, RegionId, Successor, UseId, ValueId};
 pub use op_def::*;
 pub use parametric::{ParameterReader, ParameterWriter, ParametricDef};
+pub use profile::Profile;
 pub use registry::{ConstantOp, Dialect, Registry, RegistryError};
 pub use spec::*;
 pub use symbols::SymbolTable;

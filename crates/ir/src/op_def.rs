@@ -265,6 +265,9 @@ pub enum Trait {
     NoTerminator,
     /// May stand only directly in a [`Trait::SymbolTable`] op.
     TopLevel,
+    /// Its result types and its own check follow from its [`Profile`](crate::Profile), so that ops of one profile are
+    /// checked once.
+    Local,
 }
 
 /// How an op's text departs from `results = name operands {attributes} regions : types`.

@@ -29,7 +29,7 @@ use rustc_hash::FxHashSet;
 use tofu_diagnostics::{Diagnostic, Span, codes, plural, suggest::did_you_mean};
 
 use crate::{
-    Attr, AttrData, BlockId, Definition, Dominance, FUNCTION_TYPE, Instances, Module, Name, OpId,
+    Attr, AttrData, BlockId, Definition, Dominance, FUNCTION_TYPE, Instances, Module, Name, OpId, Profile,
     SYMBOL_NAME, SecondaryMap, SymbolRef, Syntax, Trait, Type, TypeData, TypeInference, ValueId,
 };
 use content::{Contents, Problem};
@@ -78,6 +78,7 @@ fn run(module: &Module, damage: Option<&Damage>) -> Vec<Diagnostic> {
         attrs_without_symbols: SecondaryMap::new(),
         types_without_symbols: SecondaryMap::new(),
         instances: None,
+        correct: FxHashSet::default(),
     };
     let mut pending = vec![(module.root(), 0)];
     while let Some((op, depth)) = pending.pop() {
@@ -116,6 +117,8 @@ struct Verifier<'m> {
     types_without_symbols: SecondaryMap<Type, bool>,
     /// Where instances of types are made that the program need not have.
     instances: Option<Module>,
+    /// Profiles of ops that were found to be right.
+    correct: FxHashSet<Profile>,
 }
 
 impl Verifier<'_> {
@@ -442,6 +445,10 @@ impl Verifier<'_> {
         let module = self.module;
         let def = module.def(op);
         let before = self.found.len();
+        let profile = if def.has(Trait::Local) { Profile::of(module, op) } else { None };
+        if profile.as_ref().is_some_and(|profile| self.correct.contains(profile)) {
+            return;
+        }
         if def.syntax == Syntax::Function {
             self.signature(op);
         }
@@ -459,6 +466,9 @@ impl Verifier<'_> {
         }
         if let (true, Some(verify)) = (self.found.len() == before, def.verification()) {
             verify(module, op, &mut self.found);
+        }
+        if self.found.len() == before {
+            self.correct.extend(profile);
         }
     }
 

@@ -12,12 +12,18 @@ use crate::strategy::{Strategy, strategies};
 
 /// The interface of ops that have a description.
 ///
-/// The function gives the description of one op, which may depend on its attributes and types; its operands are the
-/// op's operands and its results the op's results, in their order.
+/// The function gives the description of one op, which may depend on what its [`Profile`](tofu_ir::Profile) holds and on
+/// symbols that it refers to; its operands are the op's operands and its results the op's results, in their order.
 #[derive(Debug)]
-pub struct Describe(pub fn(&Module, OpId) -> Result<Arc<Description>, Diagnostic>);
+pub struct Describe(pub fn(&Module, OpId) -> Result<Description, Diagnostic>);
 
 impl Interface for Describe {}
+
+/// The interface of ops that have no description: why.
+#[derive(Debug)]
+pub struct Undescribed(pub &'static str);
+
+impl Interface for Undescribed {}
 
 /// What follows from a description whatever the extents.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -81,7 +81,7 @@ mod walk;
 pub use access::{Access, AccessMap, Accesses, accesses};
 pub use builder::Builder;
 pub use cost::{Cost, cost};
-pub use describe::{Analyses, Analysis, Describe};
+pub use describe::{Analyses, Analysis, Describe, Undescribed};
 pub use description::*;
 pub use evaluate::{EvaluateError, Part, Tensor, Trace, combine_partials, evaluate, evaluate_part};
 pub use local::{Local, local};
