@@ -83,7 +83,7 @@ fn id(entity: impl EntityId) -> u32 {
 mod tests {
     use super::*;
     use crate::testing::{ANY, END, SCOPE, any_op, f32, function, module};
-    use crate::{BlockId, Builder, Type};
+    use crate::{BlockId, Builder, ElementType, Type};
 
     /// A scope with one block that takes a scalar and ends with it and, perhaps, a value from outside.
     fn scope(module: &mut Module, block: BlockId, ty: Type, captured: Option<ValueId>) -> OpId {
@@ -110,8 +110,8 @@ mod tests {
         let ints = module.interner.ints([1, 2]);
         module.set_attr(a, "list", ints);
         assert_ne!(of(&module, a), before);
-        let scalar = f32(&mut module);
-        module.set_type(y, scalar);
+        let tensor = module.interner.tensor(&[4], ElementType::F32);
+        module.set_type(y, tensor);
         assert_ne!(of(&module, b), before);
         assert_eq!(Profile::of(&module, function), None);
     }
@@ -123,9 +123,7 @@ mod tests {
         let scalar = f32(&mut module);
         let [x, y] = [0, 1].map(|_| {
             let op = any_op(&mut module, block, &[], 1);
-            let value = module.result(op, 0);
-            module.set_type(value, scalar);
-            value
+            module.result(op, 0)
         });
         let [plain, again, with_x, with_y] = [None, None, Some(x), Some(y)]
             .map(|captured| scope(&mut module, block, scalar, captured))
