@@ -82,9 +82,21 @@ impl Parser<'_> {
                 self.damage.ops.insert(op);
             }
             Err(found) => {
-                found.into_iter().for_each(|diagnostic| self.report(diagnostic));
+                // The verifier says which symbol means nothing, and what may have been meant.
+                if !self.misses_symbol(op) {
+                    found.into_iter().for_each(|diagnostic| self.report(diagnostic));
+                }
                 self.damage.ops.insert(op);
             }
         }
+    }
+
+    /// Whether an op mentions a symbol that means nothing.
+    fn misses_symbol(&self, op: OpId) -> bool {
+        let mut is_missing = false;
+        self.module.visit_symbols_of_op(op, &mut |path| {
+            is_missing |= self.module.resolve_symbol(op, path).is_none();
+        });
+        is_missing
     }
 }
