@@ -13,7 +13,8 @@
 //! | whether it is element-wise, a broadcast, linear | [`accesses`] |
 //! | its results, for actual operands | [`evaluate`] |
 //!
-//! Ops have descriptions through the interface [`Describe`]. Algorithms that cannot be written as element expressions
+//! Ops have descriptions through the interface [`Describe`]; [`infer_types`] and [`verify_types`] are what their
+//! definitions then say of types. Algorithms that cannot be written as element expressions
 //! are [opaque functions](OpaqueFunction).
 //!
 //! # The text
@@ -66,6 +67,7 @@ mod describe;
 mod description;
 mod evaluate;
 mod facts;
+mod infer;
 mod local;
 mod numeric;
 mod opaque;
@@ -84,6 +86,7 @@ pub use cost::{Cost, cost};
 pub use describe::{Analyses, Analysis, Describe, Undescribed};
 pub use description::*;
 pub use evaluate::{EvaluateError, Part, Tensor, Trace, combine_partials, evaluate, evaluate_part};
+pub use infer::{describe, infer_types, verify_types};
 pub use local::{Local, local};
 pub use opaque::{OpaqueElement, OpaqueFunction, OpaqueRegistry, Reference};
 pub use parse::parse;

@@ -6,6 +6,7 @@ mod built;
 mod catalog;
 mod evaluation;
 mod mistakes;
+mod ops;
 mod property;
 mod shapes;
 mod soundness;
