@@ -51,8 +51,7 @@ pub(crate) fn end_of(text: &str, start: usize, indent: impl FnOnce() -> usize, r
 /// Whether a line begins an item such as a function, no deeper than `indent`.
 fn starts_item(line: &str, indent: usize, registry: &Registry) -> bool {
     let own = indentation(line);
-    own <= indent
-        && registry.op(leading_word(&line[own..])).is_some_and(|def| def.has(Trait::TopLevel))
+    own <= indent && registry.op(leading_word(&line[own..])).is_some_and(|def| def.has(Trait::TopLevel))
 }
 
 /// How far the string that begins here goes on; a quote that nothing closes on its line is no string.

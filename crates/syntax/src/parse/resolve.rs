@@ -66,6 +66,10 @@ impl Parser<'_> {
     fn resolve(&mut self, op: OpId) {
         let named = self.module.result_count(op);
         match self.module.infer_types(op) {
+            // They rest on something that the verifier says is wrong.
+            Ok(types) if types.contains(&self.error_type) => {
+                self.damage.ops.insert(op);
+            }
             Ok(types) if named == 0 => self.module.append_results(op, &types),
             Ok(types) if types.len() == named => {
                 for (index, ty) in types.into_iter().enumerate() {

@@ -706,7 +706,9 @@ impl<'s> Parser<'s> {
         self.report(
             Diagnostic::error(&codes::SYNTAX, place, message)
                 .secondary(self.span(start, self.token_at(start).1), "the op starts here")
-                .help("add `{` at the end of the line before; a line within a body stands deeper than its op"),
+                .help(
+                    "add `{` at the end of the line before; a line within a body stands deeper than its op",
+                ),
         );
     }
 
