@@ -236,8 +236,8 @@ fn updates_keep_what_nothing_reaches() {
     assert_eq!(
         ways,
         [
-            "i: x [whole], places [whole], updates [whole] -> concat 0",
-            "u: x [whole], places [split], updates [split] -> sum"
+            "i: x [unread], places [whole], updates [whole] -> concat 0",
+            "u: x [unread], places [split], updates [split] -> sum"
         ]
     );
     // The last one wins.
