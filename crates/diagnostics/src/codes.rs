@@ -103,6 +103,7 @@ codes! {
     TDL_WRONG_REDUCER = "T0511", "reducer that does not fit what it reduces";
     TDL_MISSING_DEFINITION = "T0512", "result that is not defined";
     TDL_REGION = "T0513", "region that is no function of single elements";
+    TDL_UNSATISFIABLE = "T0514", "shapes that no extents satisfy";
 }
 
 #[cfg(test)]

@@ -155,9 +155,11 @@ impl Printer<'_> {
     /// Whether the text in an attribute, written at the current place, is read back as it is.
     fn text_stands_alone(&self, attr: Attr) -> bool {
         let AttrData::String(text) = self.module.attr_data(attr) else { return false };
+        // A location may follow, whose quotes must not close one that the text leaves open.
+        let followed = format!("{text}\"");
         let indent = self.indent * INDENT.len();
         !text.starts_with(is_word_inner)
-            && end_of(text, 0, || indent, self.module.registry()) == End::Closed(text.len())
+            && end_of(&followed, 0, || indent, self.module.registry()) == End::Closed(text.len())
     }
 
     /// Whether the entry block says nothing that a signature of these arguments does not.

@@ -13,7 +13,7 @@ use tofu_ir::{Dim, ElementType, TensorType};
 
 use crate::check::instance_error;
 use crate::description::*;
-use crate::print::type_text;
+use crate::print::{condition_text, type_text};
 use solver::{Origin, Solver};
 
 pub(crate) use crate::check::resolve;
@@ -125,11 +125,11 @@ pub(crate) fn solve_named(
             solver.dimension(expected, actual, Origin::Result(number, dimension));
         }
     }
-    solver.solve().map_err(|(message, value, other)| Mismatch {
+    solver.solve().map_err(|conflict| Mismatch {
         code: codes::SHAPE_MISMATCH.id,
-        message,
-        value,
-        other,
+        message: conflict.message,
+        value: conflict.value,
+        other: conflict.other,
         span: description.spans().whole,
     })?;
     let mut tensor = |dims: &[IndexId], ty: TypeRef| TensorType {
@@ -149,7 +149,7 @@ pub fn operand_dims(description: &Description, extents: &[u64]) -> Option<Vec<Ve
     data.parameters.iter().map(|parameter| parameter.dims.iter().map(size).collect()).collect()
 }
 
-/// Extents that do not follow when all operands are known.
+/// Conditions that no extents satisfy; or else, extents that do not follow when all operands are known.
 pub(crate) fn undetermined(description: &Description) -> Vec<Diagnostic> {
     let data = description.data();
     let mut solver = Solver::new(data, &|_| String::new());
@@ -158,8 +158,18 @@ pub(crate) fn undetermined(description: &Description) -> Vec<Diagnostic> {
             solver.dimension(expected, Dim::Unknown, Origin::Operand(number, dimension));
         }
     }
-    // Unknown extents never disagree.
-    let _ = solver.solve();
+    // Where operands may have any extents, only conditions can disagree.
+    if let Err(conflict) = solver.solve() {
+        let (message, span) = match conflict.condition {
+            Some(number) => {
+                let text = condition_text(data, data.conditions[number]);
+                (format!("no extents satisfy `{text}`"), description.spans().conditions[number])
+            }
+            None => (conflict.message, Span::NONE),
+        };
+        let span = span.or(description.spans().whole);
+        return vec![Diagnostic::error(&codes::TDL_UNSATISFIABLE, span, message)];
+    }
     let unsolved = solver.unsolved();
     unsolved
         .into_iter()
