@@ -23,7 +23,7 @@ pub static CALL: OpDef = op("tdl.call")
     .results(&[tensor("results").variadic()])
     .attributes(&[required(CALLEE, SYMBOL)])
     .syntax(Syntax::Symbol(CALLEE))
-    .traits(&[Trait::Pure])
+    .traits(&[Trait::Local, Trait::Pure])
     .infer_types(infer_types)
     .interfaces(&[&Describe(describe)]);
 
