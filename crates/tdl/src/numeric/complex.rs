@@ -5,7 +5,7 @@ use tofu_ir::ElementType;
 use super::{Word, float};
 use crate::scalar::{BinaryOp, UnaryOp};
 
-type Complex = (f64, f64);
+pub(crate) type Complex = (f64, f64);
 
 pub(super) fn unary(op: UnaryOp, element: ElementType, a: Word) -> Word {
     let z = a.as_complex(element);
@@ -62,12 +62,12 @@ pub(super) fn binary(op: BinaryOp, element: ElementType, a: Word, b: Word) -> Wo
     Word::of_complex(element, re, im)
 }
 
-fn mul(x: Complex, y: Complex) -> Complex {
+pub(crate) fn mul(x: Complex, y: Complex) -> Complex {
     (x.0 * y.0 - x.1 * y.1, x.0 * y.1 + x.1 * y.0)
 }
 
 /// Division that scales by the larger part of the divisor (Smith, "Algorithm 116", 1962).
-fn div(x: Complex, y: Complex) -> Complex {
+pub(crate) fn div(x: Complex, y: Complex) -> Complex {
     if y.0.abs() >= y.1.abs() {
         let ratio = y.1 / y.0;
         let scale = y.0 + y.1 * ratio;
