@@ -10,6 +10,7 @@
 pub(crate) mod complex;
 mod float;
 mod integer;
+mod special;
 
 use tofu_ir::{ElementKind, ElementType, decode_float, encode_float};
 
