@@ -149,26 +149,40 @@ pub fn operand_dims(description: &Description, extents: &[u64]) -> Option<Vec<Ve
     data.parameters.iter().map(|parameter| parameter.dims.iter().map(size).collect()).collect()
 }
 
-/// Extents that do not follow when all operands are known.
+/// Extents that do not follow when all operands and results are known.
 pub(crate) fn undetermined(description: &Description) -> Vec<Diagnostic> {
     let data = description.data();
+    unsolved(data, true)
+        .into_iter()
+        .map(|extent| {
+            let message =
+                format!("the extent `{extent}` follows neither from the operands nor from the results");
+            let error = Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, description.spans().whole, message);
+            error.help(format!("say what it is: `where {extent} = …`"))
+        })
+        .collect()
+}
+
+/// The extents that do not follow when all operands are known, so that the types of results must be given.
+pub(crate) fn given_by_results(description: &Description) -> Vec<&str> {
+    unsolved(description.data(), false)
+}
+
+fn unsolved(data: &Data, with_results: bool) -> Vec<&str> {
     let mut solver = Solver::new(data, &|_| String::new());
     for (number, parameter) in data.parameters.iter().enumerate() {
         for (dimension, &expected) in parameter.dims.iter().enumerate() {
             solver.dimension(expected, Dim::Unknown, Origin::Operand(number, dimension));
         }
     }
+    for (number, result) in data.results.iter().enumerate().filter(|_| with_results) {
+        for (dimension, &expected) in result.dims.iter().enumerate() {
+            solver.dimension(expected, Dim::Unknown, Origin::Result(number, dimension));
+        }
+    }
     // Unknown extents never disagree.
     let _ = solver.solve();
-    let unsolved = solver.unsolved();
-    unsolved
-        .into_iter()
-        .map(|extent| {
-            let message = format!("the extent `{extent}` does not follow from the operands");
-            let error = Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, description.spans().whole, message);
-            error.help(format!("say what it is: `where {extent} = …`"))
-        })
-        .collect()
+    solver.unsolved()
 }
 
 fn arity(

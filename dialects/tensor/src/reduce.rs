@@ -7,7 +7,8 @@ use tofu_ir::{
     tensor,
 };
 
-use crate::shapes::{Dims, dimensions, disagreement, merge_shape, operand_type};
+use crate::shapes::{dimensions, operand_type};
+type Dims = SmallVec<[tofu_ir::Dim; 4]>;
 
 /// `tensor.reduce`: combines all elements along some dimensions.
 ///
@@ -154,4 +155,46 @@ fn verify_reduce(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
             module.error(last, &codes::WRONG_SIGNATURE, message).secondary(module.span(op), "for this op"),
         );
     }
+}
+
+/// Operand `index` has the shape `dims`, which is operand `origin`'s; `dims` learns the extents that are known better.
+fn merge_shape(
+    module: &Module,
+    op: OpId,
+    origin: usize,
+    index: usize,
+    dims: &mut Dims,
+) -> Result<(), Diagnostic> {
+    let other = operand_type(module, op, index)?;
+    let fits = dims.len() == other.rank() && dims.iter().zip(&other.dims).all(|(a, &b)| a.may_equal(b));
+    if !fits {
+        return Err(disagreement(module, op, &codes::SHAPE_MISMATCH, "operands of one shape", origin, index));
+    }
+    for (dim, &other) in dims.iter_mut().zip(&other.dims) {
+        *dim = dim.better(other);
+    }
+    Ok(())
+}
+
+/// An error that names two operands and their places.
+fn disagreement(
+    module: &Module,
+    op: OpId,
+    code: &'static tofu_diagnostics::Code,
+    wanted: &str,
+    first: usize,
+    second: usize,
+) -> Diagnostic {
+    let described = |index| {
+        let value = module.operand(op, index);
+        (module.quoted_value(value), module.type_text(module.ty(value)))
+    };
+    let ((first_name, first_type), (second_name, second_type)) = (described(first), described(second));
+    let message = format!(
+        "`{}` takes {wanted}, but {first_name} is a `{first_type}` and {second_name} a `{second_type}`",
+        module.def(op).name
+    );
+    Diagnostic::error(code, module.operand_span(op, second), message)
+        .label(format!("`{second_type}`"))
+        .secondary(module.operand_span(op, first), format!("`{first_type}`"))
 }
