@@ -102,6 +102,7 @@ codes! {
     TDL_UNKNOWN_OPAQUE = "T0510", "unknown opaque function, or a wrong use of one";
     TDL_WRONG_REDUCER = "T0511", "reducer that does not fit what it reduces";
     TDL_MISSING_DEFINITION = "T0512", "result that is not defined";
+    TDL_REGION = "T0513", "region that is no function of single elements";
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@
 //! ```
 
 mod index;
+mod region;
 mod scalar;
 
 use indexmap::IndexSet;

@@ -8,6 +8,7 @@ mod evaluation;
 mod mistakes;
 mod ops;
 mod property;
+mod regions;
 mod shapes;
 mod soundness;
 mod split;
