@@ -10,7 +10,7 @@ use tofu_tdl::{Describe, Description, IndexId, Reducer, TypeRef, infer_types};
 
 use crate::classes::NUMBERS;
 use crate::describe::{element, start};
-use crate::shapes::{dimensions, operand_type, pair, written_type, wrong_attribute, wrong_result};
+use crate::shapes::{dimensions, holds, operand_type, pair, written_type, wrong_attribute, wrong_result};
 
 /// `tensor.dot_general`: for each pair of elements of the remaining dimensions, the sum of products over the
 /// contracting ones. The result has the batch dimensions, then the left operand's remaining ones, then the right's. Its
@@ -114,9 +114,8 @@ pub(crate) fn accumulator(
     let Some(written) = written_type(module, op, 0).filter(|ty| ty.element != element) else {
         return Ok(own);
     };
-    let family = |element: ElementType| (element.is_integer(), element.is_complex());
     let wide = written.element;
-    if family(wide) == family(element) && wide.bits() >= element.bits() && wide != ElementType::I1 {
+    if holds(wide, element) {
         return Ok(TypeRef::Concrete(wide));
     }
     let message = format!("elements of type `{element}` are not summed up as `{wide}`");

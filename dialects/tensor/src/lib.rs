@@ -38,6 +38,7 @@ mod elementwise;
 mod fold;
 mod layout;
 mod reduce;
+mod regions;
 mod reshape;
 mod shapes;
 
@@ -47,7 +48,8 @@ pub use constants::*;
 pub use dot_general::*;
 pub use elementwise::*;
 pub use layout::*;
-pub use reduce::*;
+pub use reduce::{MAP, REDUCE, map, reduce};
+pub use regions::YIELD;
 pub use reshape::*;
 
 use tofu_ir::{AttrData, Dialect};
@@ -98,6 +100,7 @@ pub static DIALECT: Dialect = Dialect {
         &LOG,
         &LOG_PLUS_ONE,
         &LOGISTIC,
+        &MAP,
         &MAXIMUM,
         &MINIMUM,
         &MULTIPLY,

@@ -2,7 +2,9 @@
 
 use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, codes, plural};
-use tofu_ir::{AttrData, Builder, MAX_TENSOR_BYTES, Module, OpId, TensorType, ValueId};
+use tofu_ir::{
+    AttrData, Builder, ElementKind, ElementType, MAX_TENSOR_BYTES, Module, OpId, TensorType, ValueId,
+};
 
 /// The type of operand `index`, which the op's definition says is a tensor.
 pub(crate) fn operand_type(module: &Module, op: OpId, index: usize) -> Result<&TensorType, Diagnostic> {
@@ -208,4 +210,12 @@ pub(crate) fn checked(builder: &mut Builder<'_>, op: OpId) -> Result<ValueId, Di
     }
     builder.module.erase(op);
     Err(found.swap_remove(0))
+}
+
+/// Whether numbers of one type are taken as numbers of another one: of its family, and not wider.
+pub(crate) fn holds(wide: ElementType, element: ElementType) -> bool {
+    let family = |element: ElementType| {
+        (element.kind() == ElementKind::Bool, element.is_integer(), element.is_complex())
+    };
+    family(wide) == family(element) && wide.bits() >= element.bits()
 }
