@@ -14,7 +14,7 @@ use tofu_ir::{Dim, ElementType, TensorType};
 use crate::check::instance_error;
 use crate::description::*;
 use crate::print::{condition_text, type_text};
-use solver::{Origin, Solver};
+use solver::{Conflict, Origin, Solver};
 
 pub(crate) use crate::check::resolve;
 
@@ -149,36 +149,55 @@ pub fn operand_dims(description: &Description, extents: &[u64]) -> Option<Vec<Ve
     data.parameters.iter().map(|parameter| parameter.dims.iter().map(size).collect()).collect()
 }
 
-/// Conditions that no extents satisfy; or else, extents that do not follow when all operands are known.
+/// Conditions that no extents satisfy; or else, extents that do not follow when all operands and results are known.
 pub(crate) fn undetermined(description: &Description) -> Vec<Diagnostic> {
     let data = description.data();
+    let spans = description.spans();
+    let unsolved = match unsolved(data, true) {
+        Ok(unsolved) => unsolved,
+        // Where values may have any extents, only conditions can disagree.
+        Err(conflict) => {
+            let (message, span) = match conflict.condition {
+                Some(number) => {
+                    let text = condition_text(data, data.conditions[number]);
+                    (format!("no extents satisfy `{text}`"), spans.conditions[number])
+                }
+                None => (conflict.message, Span::NONE),
+            };
+            return vec![Diagnostic::error(&codes::TDL_UNSATISFIABLE, span.or(spans.whole), message)];
+        }
+    };
+    unsolved
+        .into_iter()
+        .map(|extent| {
+            let message =
+                format!("the extent `{extent}` follows neither from the operands nor from the results");
+            let error = Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, spans.whole, message);
+            error.help(format!("say what it is: `where {extent} = …`"))
+        })
+        .collect()
+}
+
+/// The extents that do not follow when all operands are known, so that the types of results must be given.
+pub(crate) fn given_by_results(description: &Description) -> Vec<&str> {
+    unsolved(description.data(), false).unwrap_or_default()
+}
+
+/// The extents that do not follow when all operands are known and, perhaps, all results.
+fn unsolved(data: &Data, with_results: bool) -> Result<Vec<&str>, Conflict> {
     let mut solver = Solver::new(data, &|_| String::new());
     for (number, parameter) in data.parameters.iter().enumerate() {
         for (dimension, &expected) in parameter.dims.iter().enumerate() {
             solver.dimension(expected, Dim::Unknown, Origin::Operand(number, dimension));
         }
     }
-    // Where operands may have any extents, only conditions can disagree.
-    if let Err(conflict) = solver.solve() {
-        let (message, span) = match conflict.condition {
-            Some(number) => {
-                let text = condition_text(data, data.conditions[number]);
-                (format!("no extents satisfy `{text}`"), description.spans().conditions[number])
-            }
-            None => (conflict.message, Span::NONE),
-        };
-        let span = span.or(description.spans().whole);
-        return vec![Diagnostic::error(&codes::TDL_UNSATISFIABLE, span, message)];
+    for (number, result) in data.results.iter().enumerate().filter(|_| with_results) {
+        for (dimension, &expected) in result.dims.iter().enumerate() {
+            solver.dimension(expected, Dim::Unknown, Origin::Result(number, dimension));
+        }
     }
-    let unsolved = solver.unsolved();
-    unsolved
-        .into_iter()
-        .map(|extent| {
-            let message = format!("the extent `{extent}` does not follow from the operands");
-            let error = Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, description.spans().whole, message);
-            error.help(format!("say what it is: `where {extent} = …`"))
-        })
-        .collect()
+    solver.solve()?;
+    Ok(solver.unsolved())
 }
 
 fn arity(

@@ -28,20 +28,29 @@
 //! | `constants`, `dot_general`, `layout`, `reduce` | the other ops |
 //! | `fold` | computing ops at compile time |
 
+mod bitcast;
+mod choose;
 mod classes;
 mod constants;
+mod describe;
 mod dot_general;
 mod elementwise;
 mod fold;
 mod layout;
 mod reduce;
+mod regions;
+mod reshape;
 mod shapes;
 
+pub use bitcast::*;
+pub use choose::*;
 pub use constants::*;
 pub use dot_general::*;
 pub use elementwise::*;
 pub use layout::*;
-pub use reduce::*;
+pub use reduce::{MAP, REDUCE, map, reduce};
+pub use regions::YIELD;
+pub use reshape::*;
 
 use tofu_ir::{AttrData, Dialect};
 
@@ -51,45 +60,77 @@ pub static DIALECT: Dialect = Dialect {
     summary: "Operations on tensors.",
     ops: &[
         &ABS,
+        &ACOS,
+        &ACOSH,
         &ADD,
         &AND,
+        &ASIN,
+        &ASINH,
+        &ATAN,
+        &ATAN2,
+        &ATANH,
+        &BITCAST_CONVERT,
         &BROADCAST_IN_DIM,
         &CBRT,
         &CEIL,
         &CLAMP,
         &COMPARE,
+        &COMPLEX,
         &CONCATENATE,
+        &CONJ,
         &CONSTANT,
         &CONVERT,
+        &COSH,
         &COSINE,
+        &COUNT_LEADING_ZEROS,
         &DIVIDE,
         &DOT_GENERAL,
+        &ERF,
+        &ERFC,
         &EXPONENTIAL,
         &EXPONENTIAL_MINUS_ONE,
         &FLOOR,
+        &IMAG,
         &IOTA,
         &IS_FINITE,
+        &IS_INF,
+        &IS_NEG_INF,
+        &IS_POS_INF,
+        &LGAMMA,
         &LOG,
         &LOG_PLUS_ONE,
         &LOGISTIC,
+        &MAP,
         &MAXIMUM,
         &MINIMUM,
         &MULTIPLY,
         &NEGATE,
         &NOT,
         &OR,
+        &PAD,
+        &POPCNT,
         &POWER,
+        &REAL,
         &REDUCE,
+        &REDUCE_PRECISION,
         &REMAINDER,
         &RESHAPE,
+        &REVERSE,
+        &ROUND_NEAREST_AFZ,
         &ROUND_NEAREST_EVEN,
         &RSQRT,
         &SELECT,
+        &SHIFT_LEFT,
+        &SHIFT_RIGHT_ARITHMETIC,
+        &SHIFT_RIGHT_LOGICAL,
         &SIGN,
         &SINE,
+        &SINH,
         &SLICE,
         &SQRT,
+        &SQUARE,
         &SUBTRACT,
+        &TAN,
         &TANH,
         &TRANSPOSE,
         &XOR,
