@@ -22,15 +22,21 @@ pub fn describe(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
     Err(module.error(op, &codes::TDL_MISSING_DEFINITION, message))
 }
 
-/// The result types of an op that has a description, for [`OpDef::infer_types`](tofu_ir::OpDef::infer_types).
+/// The result types of an op that has a description, for [`OpDef::infer_types`](tofu_ir::OpDef::infer_types). Extents
+/// that do not follow from the operands are those of the written results.
 ///
 /// # Errors
 ///
-/// The op has no description, an operand is no tensor, or the operands do not fit the description.
+/// The op has no description, an operand is no tensor, the operands do not fit the description, or extents follow only
+/// from results that are not written.
 pub fn infer_types(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
     let description = describe(module, op)?;
-    let solution = solve_op(module, op, &description, &[])?;
-    if solution.extents.contains(&Dim::Unknown) && !given_by_results(&description).is_empty() {
+    let needs_results = !given_by_results(&description).is_empty();
+    let written: Option<Vec<TensorType>> =
+        module.results(op).map(|result| module.tensor_type(result).cloned()).collect();
+    let written = written.filter(|written| needs_results && written.len() == description.results().len());
+    let solution = solve_op(module, op, &description, written.as_deref().unwrap_or_default())?;
+    if needs_results && written.is_none() && solution.extents.contains(&Dim::Unknown) {
         let message = format!("the result types of `{}` must be written", module.def(op).written_name());
         return Err(module.error(op, &codes::CANNOT_INFER_TYPE, message));
     }
