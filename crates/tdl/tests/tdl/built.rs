@@ -3,6 +3,7 @@
 use tofu_ir::ElementType::*;
 use tofu_tdl::*;
 
+use crate::split::Whole;
 use crate::support::*;
 
 /// A convolution of one spatial dimension with everything that StableHLO's has.
@@ -115,15 +116,16 @@ fn convolutions_with_everything() {
             tensor
         };
         let operands = [draw(&[4, 9, 4]), draw(&[3, (4 / groups) as u64, 4])];
-        let whole = run(&description, &operands);
-        let expected = window.expected(dims, &operands[0], &operands[1], whole[0].dims()[1] as i64);
-        assert_eq!(whole[0].numbers(), expected, "{description}");
+        let registry = OpaqueRegistry::builtin();
+        let whole = Whole::run(&description, &registry, &[], &operands).unwrap();
+        let length = whole.results[0].dims()[1] as i64;
+        let expected = window.expected(dims, &operands[0], &operands[1], length);
+        assert_eq!(whole.results[0].numbers(), expected, "{description}");
         for strategy in strategies(&description) {
             for workers in [2, 3] {
-                crate::split::compare(&description, &strategy, &[], &operands, &whole, workers, &|_| {})
-                    .unwrap_or_else(|error| {
-                        panic!("{}\n{error}\n{description}", strategy.text(&description))
-                    });
+                whole.compare(&strategy, workers, &|_| {}).unwrap_or_else(|error| {
+                    panic!("{}\n{error}\n{description}", strategy.text(&description))
+                });
             }
         }
         assert_eq!(read(&description.to_string()), description);

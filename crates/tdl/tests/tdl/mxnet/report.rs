@@ -1,0 +1,4 @@
+//! `docs/mxnet.md`.
+
+/// Compares the document with what follows from the descriptions.
+pub(super) fn check() {}
