@@ -27,7 +27,7 @@ fn check_all(check: impl Fn(&Entry) -> Result<(), String>) {
 #[test]
 fn descriptions_print_as_they_read() {
     check_all(|entry| {
-        let description = entry.description();
+        let description = entry.description()?;
         let text = description.to_string();
         match parse(&text, 1, &functions::registry()) {
             Ok(again) if again == description => Ok(()),
@@ -43,7 +43,7 @@ fn strategies_are_those_below_the_descriptions() {
         corpus::rewrite();
     }
     check_all(|entry| {
-        let found = entry.strategies();
+        let found = entry.strategies()?;
         if found == entry.splits {
             return Ok(());
         }
@@ -55,7 +55,7 @@ fn strategies_are_those_below_the_descriptions() {
 fn examples_give_what_mxnet_gives() {
     check_all(|entry| {
         let (Some(given), Some(gives)) = (&entry.given, &entry.gives) else { return Ok(()) };
-        let description = entry.description();
+        let description = entry.description()?;
         let operands: Vec<Tensor> = given
             .iter()
             .zip(description.parameters())
@@ -73,7 +73,7 @@ fn examples_give_what_mxnet_gives() {
 fn shares_put_together_are_the_whole() {
     let registry = functions::registry();
     check_all(|entry| {
-        let description = entry.description();
+        let description = entry.description()?;
         let mut random = fastrand::Rng::with_seed(7);
         for _ in 0..3 {
             let (extents, operands) = entry.draw(&description, &mut random)?;

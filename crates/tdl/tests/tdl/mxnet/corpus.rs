@@ -21,6 +21,7 @@
 use std::path::PathBuf;
 
 use fastrand::Rng;
+use tofu_diagnostics::Diagnostic;
 use tofu_ir::{ElementType, TensorType};
 use tofu_tdl::{Description, Tensor, TypeRef, operand_dims, parse, solve, strategies};
 
@@ -80,10 +81,11 @@ pub(super) fn rewrite() {
             .trim_end()
             .split("\n\n")
             .map(|paragraph| {
-                let Some(entry) = entry("", paragraph) else { return paragraph.to_owned() };
+                let Some(Ok(found)) = entry("", paragraph).map(|entry| entry.strategies()) else {
+                    return paragraph.to_owned();
+                };
                 let above = paragraph.split("\n// splits:").next().unwrap_or_default().trim_end();
-                let lines: Vec<String> =
-                    entry.strategies().iter().map(|line| format!("\n//   {line}")).collect();
+                let lines: Vec<String> = found.iter().map(|line| format!("\n//   {line}")).collect();
                 format!("{above}\n// splits:{}", lines.concat())
             })
             .collect();
@@ -132,25 +134,21 @@ impl Entry {
         self.name.split('.').next().unwrap()
     }
 
-    pub(super) fn description(&self) -> Description {
-        parse(&self.text, 1, &functions::registry()).unwrap_or_else(|errors| {
-            let messages: Vec<String> = errors
-                .iter()
-                .map(|error| {
-                    let span = error.primary.span;
-                    let at =
-                        self.text.get(span.start as usize - 1..span.end as usize - 1).unwrap_or_default();
-                    format!("{} ({at}) {}", error.message, error.help.clone().unwrap_or_default())
-                })
-                .collect();
-            panic!("{}: @{}: {}", self.file, self.name, messages.join("\n"))
+    pub(super) fn description(&self) -> Result<Description, String> {
+        parse(&self.text, 1, &functions::registry()).map_err(|errors| {
+            let line = |error: &Diagnostic| {
+                let span = error.primary.span;
+                let at = self.text.get(span.start as usize - 1..span.end as usize - 1).unwrap_or_default();
+                format!("{}, in `{at}`", error.message)
+            };
+            errors.iter().map(line).collect::<Vec<String>>().join("\n")
         })
     }
 
     /// The strategies that follow, as text.
-    pub(super) fn strategies(&self) -> Vec<String> {
-        let description = self.description();
-        strategies(&description).iter().map(|strategy| strategy.text(&description)).collect()
+    pub(super) fn strategies(&self) -> Result<Vec<String>, String> {
+        let description = self.description()?;
+        Ok(strategies(&description).iter().map(|strategy| strategy.text(&description)).collect())
     }
 
     /// Extents and operands that fit the description.
