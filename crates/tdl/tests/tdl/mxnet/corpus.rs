@@ -86,7 +86,8 @@ pub(super) fn rewrite() {
                 };
                 let above = paragraph.split("\n// splits:").next().unwrap_or_default().trim_end();
                 let lines: Vec<String> = found.iter().map(|line| format!("\n//   {line}")).collect();
-                format!("{above}\n// splits:{}", lines.concat())
+                let lines = if lines.is_empty() { " none".to_owned() } else { lines.concat() };
+                format!("{above}\n// splits:{lines}")
             })
             .collect();
         std::fs::write(path, paragraphs.join("\n\n") + "\n").unwrap();
@@ -95,6 +96,7 @@ pub(super) fn rewrite() {
 
 fn entry(file: &str, paragraph: &str) -> Option<Entry> {
     let start = paragraph.find("tdl @").filter(|&start| start == 0 || paragraph[..start].ends_with('\n'))?;
+    assert_eq!(paragraph.matches("tdl @").count(), 1, "an empty line is missing in {file}:\n{paragraph}");
     let end = paragraph.find("\n}").unwrap() + 2;
     let text = format!("{}\n", &paragraph[start..end]);
     let name = text["tdl @".len()..].split(['(', '<']).next().unwrap().to_owned();
