@@ -256,6 +256,14 @@ fn accesses_say_what_is_fusible_and_linear() {
     assert_eq!(add.operands.iter().map(|access| access.is_linear).collect::<Vec<_>>(), [false, false, false]);
     let scale = of("tdl @scale(x: f32[N], s: f32[]) -> f32[N] { out[i] = -x[i] * s[] / 2 }");
     assert!(scale.operands[0].is_linear && scale.operands[1].is_linear && scale.is_elementwise);
+    let through = |place: &str| {
+        of(&format!(
+            "tdl @f(x: f32[N]) -> f32[N] {{ let y[i: N] = exp(x[i]) out[i] = y[{place}] * y[{place}] }}"
+        ))
+    };
+    assert!(
+        through("i").is_elementwise && !through("N - 1 - i").is_elementwise && !through("0").is_elementwise
+    );
     let transpose = of("tdl @t(x: [N, M]) -> [M, N] { out[i, j] = x[j, i] }");
     assert!(transpose.is_movement && !transpose.is_elementwise && transpose.operands[0].is_linear);
     assert_eq!(transpose.operands[0].map, AccessMap::Projection(vec![1, 0]));
