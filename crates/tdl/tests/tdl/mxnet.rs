@@ -7,6 +7,7 @@ mod corpus;
 mod functions;
 mod report;
 
+use tofu_ir::ElementType::{F64, Ui64};
 use tofu_tdl::{Tensor, evaluate, parse, strategies};
 
 use crate::split::Whole;
@@ -59,7 +60,7 @@ fn examples_give_what_mxnet_gives() {
         let operands: Vec<Tensor> = given
             .iter()
             .zip(description.parameters())
-            .map(|(value, parameter)| value.tensor(corpus::element(parameter.ty, tofu_ir::ElementType::F64)))
+            .map(|(value, parameter)| value.tensor(corpus::element(parameter.ty, F64)))
             .collect();
         let results = evaluate(&description, &operands, &functions::registry()).map_err(|e| e.to_string())?;
         for (number, (result, expected)) in results.iter().zip(gives).enumerate() {
@@ -89,6 +90,37 @@ fn shares_put_together_are_the_whole() {
         }
         Ok(())
     });
+}
+
+/// The numbers that are drawn are MXNet's no more than in distribution; so are the mean and the variance.
+#[test]
+fn random_numbers_are_distributed_as_they_should() {
+    let expected: [(&str, &[f64], f64, f64); 7] = [
+        ("uniform", &[-1.0, 2.0], 0.5, 0.75),
+        ("normal", &[1.0, 2.0], 1.0, 4.0),
+        ("exponential", &[2.0], 0.5, 0.25),
+        ("gamma", &[2.0, 0.5], 1.0, 0.5),
+        ("poisson", &[3.0], 3.0, 3.0),
+        ("negative_binomial", &[3.0, 0.5], 3.0, 6.0),
+        ("generalized_negative_binomial", &[2.0, 0.5], 2.0, 4.0),
+    ];
+    const ROWS: usize = 2000;
+    let entries = corpus::entries();
+    for (name, parameters, mean, variance) in expected {
+        let entry = entries.iter().find(|entry| entry.name == format!("sample_{name}")).unwrap();
+        let mut operands: Vec<Tensor> = parameters
+            .iter()
+            .map(|&parameter| Tensor::from_numbers(F64, &[ROWS as u64], &[parameter; ROWS]).unwrap())
+            .collect();
+        operands.push(Tensor::from_numbers(Ui64, &[], &[42.0]).unwrap());
+        let results = evaluate(&entry.description().unwrap(), &operands, &functions::registry()).unwrap();
+        let numbers = results[0].numbers();
+        let count = numbers.len() as f64;
+        let found = numbers.iter().sum::<f64>() / count;
+        let spread = numbers.iter().map(|number| (number - found).powi(2)).sum::<f64>() / count;
+        assert!((found - mean).abs() < 4.0 * (variance / count).sqrt(), "{name}: the mean is {found}");
+        assert!((spread / variance - 1.0).abs() < 0.1, "{name}: the variance is {spread}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tofu_tdl::{AccessMap, Combine, DimLayout, accesses, strategies};
+use tofu_tdl::{AccessMap, Accesses, Description, DimLayout, Strategy, accesses, strategies};
 
 use super::corpus::{self, Entry};
 
@@ -23,9 +23,15 @@ strategies are those that stand below it; each strategy, run on 2, 3, 4 and 8 wo
 the whole operator gives; and wherever MXNet is deterministic, an example gives what MXNet 1.9.1 gives.
 
 - *element-wise*: each element of the results is a function of the elements at its place.
-- *reduction*: some strategy leaves partial results, which are reduced.
+- *movement*: elements are moved, never computed with.
+- *output reduction*: some strategy leaves partial results, which are reduced.
+- *inner reduction*: something is reduced, and used further where it is needed whole.
 - *by data*: elements choose what is read.
 - *opaque*: an algorithm is hidden; what is outside of it still splits.
+- *affine*: none of these; what is read depends on the place alone.
+
+An operator that is described several times, with different attributes, is element-wise or movement if the first
+description is, and the others if any is.
 ";
 
 const BEYOND: &str = "
@@ -50,71 +56,68 @@ fn sections() -> Vec<Section> {
     text.split("# ").filter_map(section).collect()
 }
 
+/// What an operator's descriptions do, in the order of the document.
+const KINDS: [&str; 7] =
+    ["element-wise", "movement", "output reduction", "inner reduction", "by data", "opaque", "affine"];
+
 /// What is said of an operator.
 struct Row {
     text: String,
-    is_described: bool,
-    is_elementwise: bool,
-    is_reduction: bool,
-    is_by_data: bool,
-    is_opaque: bool,
+    /// Which of [`KINDS`] hold; none if it is not described.
+    kinds: Vec<&'static str>,
 }
 
 fn row(operator: &str, entries: &[Entry]) -> Row {
-    let own: Vec<&Entry> = entries.iter().filter(|entry| entry.operator() == operator).collect();
-    let mut row = Row {
-        text: String::new(),
-        is_described: !own.is_empty(),
-        is_elementwise: false,
-        is_reduction: false,
-        is_by_data: false,
-        is_opaque: false,
-    };
-    for (number, entry) in own.iter().enumerate() {
-        let description = entry.description().unwrap();
-        let (accesses, strategies) = (accesses(&description), strategies(&description));
-        // The first description is the plain one, others show attributes.
-        row.is_elementwise |= number == 0 && accesses.is_elementwise;
-        row.is_opaque |= accesses.has_opaque;
-        row.is_reduction |= strategies.iter().any(|strategy| strategy.is_reduction());
-        let is_chosen = !accesses.has_opaque
-            && accesses.operands.iter().any(|operand| operand.map == AccessMap::Dependent);
-        let is_masked = strategies
-            .iter()
-            .flat_map(|strategy| &strategy.operands)
-            .any(|operand| operand.dims.contains(&DimLayout::Masked));
-        row.is_by_data |= is_chosen || is_masked;
-    }
-    let Some(first) = own.first() else { return row };
-    let description = first.description().unwrap();
-    let splits: Vec<String> = strategies(&description)
+    let own: Vec<Description> = entries
         .iter()
-        .map(|strategy| {
-            let is_partial = |output: &&Combine| matches!(output, Combine::Partial { .. });
-            let line = strategy.text(&description);
-            match strategy.outputs.iter().find(is_partial) {
-                Some(_) => format!("{} ({})", strategy.variable, line.rsplit("-> ").next().unwrap()),
-                None => strategy.variable.to_string(),
-            }
-        })
+        .filter(|entry| entry.operator() == operator)
+        .map(|entry| entry.description().unwrap())
         .collect();
-    let kinds: Vec<&str> = [
-        (row.is_elementwise, "element-wise"),
-        (row.is_reduction, "reduction"),
-        (row.is_by_data, "by data"),
-        (row.is_opaque, "opaque"),
-    ]
-    .into_iter()
-    .filter_map(|(holds, name)| holds.then_some(name))
-    .collect();
-    let file = &first.file;
-    row.text = format!(
-        "| `{operator}` | {} | {} | {} | [{file}](../testdata/tdl/mxnet/{file}) |\n",
+    let (Some(first), Some(entry)) = (own.first(), entries.iter().find(|entry| entry.operator() == operator))
+    else {
+        return Row { text: format!("| `{operator}` | not described | | | |\n"), kinds: Vec::new() };
+    };
+    let kinds = kinds(&own);
+    let splits: Vec<String> = strategies(first).iter().map(|strategy| split(strategy, first)).collect();
+    let splits = if splits.is_empty() { "none".to_owned() } else { splits.join(", ") };
+    let (count, file) = (own.len(), &entry.file);
+    let text = format!(
+        "| `{operator}` | {} | {splits} | {count} | [{file}](../testdata/tdl/mxnet/{file}) |\n",
         kinds.join(", "),
-        if splits.is_empty() { "none".to_owned() } else { splits.join(", ") },
-        own.len(),
     );
-    row
+    Row { text, kinds }
+}
+
+fn kinds(descriptions: &[Description]) -> Vec<&'static str> {
+    let all: Vec<Accesses> = descriptions.iter().map(accesses).collect();
+    let any = |holds: fn(&Accesses) -> bool| all.iter().any(holds);
+    let strategies: Vec<Strategy> = descriptions.iter().flat_map(strategies).collect();
+    let is_partial = strategies.iter().any(Strategy::is_reduction);
+    let mut layouts =
+        strategies.iter().flat_map(|strategy| &strategy.operands).flat_map(|operand| &operand.dims);
+    let is_chosen = |of: &Accesses| {
+        !of.has_opaque && of.operands.iter().any(|operand| operand.map == AccessMap::Dependent)
+    };
+    let mut holds = [
+        all.first().is_some_and(|of| of.is_elementwise),
+        all.first().is_some_and(|of| of.is_movement && !of.is_elementwise),
+        is_partial,
+        any(|of| of.has_reduction) && !is_partial,
+        any(is_chosen) || layouts.any(|layout| *layout == DimLayout::Masked),
+        any(|of| of.has_opaque),
+        false,
+    ];
+    holds[6] = !holds.contains(&true);
+    KINDS.into_iter().zip(holds).filter_map(|(kind, holds)| holds.then_some(kind)).collect()
+}
+
+/// The variable, and how results are reduced.
+fn split(strategy: &Strategy, description: &Description) -> String {
+    let text = strategy.text(description);
+    match text.rsplit_once("-> ") {
+        Some((_, outputs)) if strategy.is_reduction() => format!("{} ({outputs})", strategy.variable),
+        _ => strategy.variable.to_string(),
+    }
 }
 
 const HEAD: &str =
@@ -129,15 +132,19 @@ fn document() -> String {
     for section in &sections {
         let _ = write!(tables, "\n### {}\n{HEAD}", section.heading);
         for operator in &section.operators {
-            let mut row = row(operator, &entries);
-            if !row.is_described {
-                row.text = format!("| `{operator}` | not described | | | |\n");
-            }
+            let row = row(operator, &entries);
             tables.push_str(&row.text);
             rows.push(row);
         }
     }
-    let count = |holds: fn(&Row) -> bool| rows.iter().filter(|row| holds(row)).count();
+    let count = |kind: &str| rows.iter().filter(|row| row.kinds.contains(&kind)).count();
+    let described = rows.iter().filter(|row| !row.kinds.is_empty()).count();
+    let paper = ["77", "", "11", "", "0", "2", ""];
+    let counts: String = KINDS
+        .iter()
+        .zip(paper)
+        .map(|(kind, paper)| format!("| {kind} | {paper} | {} |\n", count(kind)))
+        .collect();
     let is_listed =
         |operator: &str| sections.iter().any(|section| section.operators.iter().any(|o| o == operator));
     let mut beyond: Vec<&str> =
@@ -145,21 +152,9 @@ fn document() -> String {
     beyond.dedup();
     let others: String = beyond.iter().map(|operator| row(operator, &entries).text).collect();
     format!(
-        "{INTRODUCTION}\n\
-         | | paper | here |\n|---|---|---|\n\
-         | operators | 139 | {} |\n\
-         | described | 134 | {} |\n\
-         | element-wise | 77 | {} |\n\
-         | with output reduction | 11 | {} |\n\
-         | reading by data | 0 | {} |\n\
-         | with opaque functions | 2 | {} |\n\
-         \n## The list\n{tables}{BEYOND}{HEAD}{others}",
+        "{INTRODUCTION}\n| | paper | here |\n|---|---|---|\n| operators | 139 | {} |\n\
+         | described | 134 | {described} |\n{counts}\n## The list\n{tables}{BEYOND}{HEAD}{others}",
         rows.len(),
-        count(|row| row.is_described),
-        count(|row| row.is_elementwise),
-        count(|row| row.is_reduction),
-        count(|row| row.is_by_data),
-        count(|row| row.is_opaque),
     )
 }
 
