@@ -109,8 +109,8 @@ fn entry(file: &str, paragraph: &str) -> Option<Entry> {
         name,
         text,
         drawn,
-        given: line("given: ").map(values),
-        gives: line("gives: ").map(values),
+        given: line("given:").map(values),
+        gives: line("gives:").map(values),
         splits: splits.lines().filter_map(|line| Some(line.strip_prefix("//   ")?.to_owned())).collect(),
     })
 }
@@ -197,9 +197,9 @@ pub(super) struct Value {
     numbers: Vec<f64>,
 }
 
-/// Nested lists, separated by semicolons.
+/// Nested lists, separated by semicolons; or none.
 fn values(text: &str) -> Vec<Value> {
-    text.split("; ").map(value).collect()
+    text.split(';').filter(|list| !list.trim().is_empty()).map(value).collect()
 }
 
 fn value(text: &str) -> Value {
