@@ -1,36 +1,35 @@
 //! Opaque functions that MXNet's operators need besides the built-in ones.
 
-use tofu_ir::ElementType::I32;
-use tofu_tdl::{OpaqueElement, OpaqueFunction, OpaqueRegistry, Reference, Tensor};
+use tofu_tdl::{
+    OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueRegistry, OpaqueResults, Reference,
+    Tensor,
+};
+
+use OpaqueElement::Argument;
 
 /// The built-in functions and those of this file.
 pub(super) fn registry() -> OpaqueRegistry {
+    let functions: [(&'static str, usize, &'static [OpaqueElement], Reference); 6] = [
+        ("lq", 1, &[Argument(0), Argument(0)], lq),
+        ("lstm", 4, &[Argument(0), Argument(0), Argument(0)], lstm),
+        ("ctc", 2, &[Argument(0)], ctc),
+        ("gamma_variate", 2, &[Argument(0)], gamma_variate),
+        ("poisson_variate", 2, &[Argument(0)], poisson_variate),
+        ("custom", 1, &[Argument(0)], custom),
+    ];
     let mut registry = OpaqueRegistry::builtin();
-    let mut add = |name, arguments, results, element, reference| {
+    for (name, arguments, results, reference) in functions {
         registry.add(OpaqueFunction {
             name,
-            arguments,
-            results,
-            element,
+            arguments: OpaqueArity::Exactly(arguments),
+            results: OpaqueResults::These(results),
+            compares: false,
             reference,
-            flops: |dims| dims.iter().flatten().product(),
+            flops: |dims, _| dims.iter().flatten().product(),
             mlir_symbol: name,
             cuda_source: "",
         });
-    };
-    let functions: [(&'static str, usize, usize, Reference); 7] = [
-        ("trsv", 2, 1, trsv),
-        ("lq", 1, 2, lq),
-        ("lstm", 4, 3, lstm),
-        ("ctc", 2, 1, ctc),
-        ("gamma_variate", 2, 1, gamma_variate),
-        ("poisson_variate", 2, 1, poisson_variate),
-        ("custom", 1, 1, custom),
-    ];
-    for (name, arguments, results, reference) in functions {
-        add(name, arguments, results, OpaqueElement::Argument, reference);
     }
-    add("argsort", 1, 1, OpaqueElement::Concrete(I32), argsort);
     registry
 }
 
@@ -39,33 +38,9 @@ fn like(tensor: &Tensor, dims: &[usize], numbers: &[f64]) -> Result<Tensor, Stri
     Tensor::from_numbers(tensor.element(), &dims, numbers)
 }
 
-/// The places of a vector's elements in ascending order, equal ones as they stand.
-fn argsort(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, String> {
-    let numbers = arguments[0].numbers();
-    let mut order: Vec<usize> = (0..numbers.len()).collect();
-    order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
-    let order: Vec<f64> = order.into_iter().map(|place| place as f64).collect();
-    Ok(vec![Tensor::from_numbers(I32, arguments[0].dims(), &order)?])
-}
-
-/// Solves `a x = b` for a lower triangular matrix by substitution; with the constant 1, for its transpose.
-fn trsv(arguments: &[Tensor], constants: &[i64]) -> Result<Vec<Tensor>, String> {
-    let [a, b] = arguments else { return Err("trsv takes a matrix and a vector".to_owned()) };
-    let n = b.len();
-    let transposed = constants == [1];
-    let at = |i: usize, j: usize| if transposed { a.number(j * n + i) } else { a.number(i * n + j) };
-    let mut x = b.numbers();
-    let order: Vec<usize> = if transposed { (0..n).rev().collect() } else { (0..n).collect() };
-    for (done, &i) in order.iter().enumerate() {
-        let known: f64 = order[..done].iter().map(|&j| at(i, j) * x[j]).sum();
-        x[i] = (x[i] - known) / at(i, i);
-    }
-    Ok(vec![like(b, &[n], &x)?])
-}
-
 /// `a = l q` with orthonormal rows in `q`, by reflections of Householder's; gives `q` and `l`.
-fn lq(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, String> {
-    let a = &arguments[0];
+fn lq(call: &mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String> {
+    let a = &call.tensors[0];
     let &[m, n] = a.dims() else { return Err("lq takes a matrix".to_owned()) };
     let (m, n) = (m as usize, n as usize);
     let mut l: Vec<Vec<f64>> = (0..m).map(|i| (0..n).map(|j| a.number(i * n + j)).collect()).collect();
@@ -98,8 +73,10 @@ fn lq(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, String> {
 
 /// A layer of long short-term memory over one sequence: the states at all times, the last one, and the last cell. The
 /// parameters are packed as MXNet's `RNN` takes them, gates in the order input, forget, cell, output.
-fn lstm(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, String> {
-    let [data, parameters, state, cell] = arguments else { return Err("lstm takes four tensors".to_owned()) };
+fn lstm(call: &mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String> {
+    let [data, parameters, state, cell] = call.tensors else {
+        return Err("lstm takes four tensors".to_owned());
+    };
     let &[steps, inputs] = data.dims() else { return Err("lstm takes a sequence of vectors".to_owned()) };
     let (steps, inputs, size) = (steps as usize, inputs as usize, state.len());
     let (mut h, mut c) = (state.numbers(), cell.numbers());
@@ -131,8 +108,8 @@ fn lstm(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, String> {
 
 /// Minus the logarithm of the probability of a label sequence, summed over all ways to stretch it with repetitions and
 /// blanks (Graves et al., ICML 2006). The blank is 0; labels end at the first 0.
-fn ctc(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, String> {
-    let [data, label] = arguments else { return Err("ctc takes activations and labels".to_owned()) };
+fn ctc(call: &mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String> {
+    let [data, label] = call.tensors else { return Err("ctc takes activations and labels".to_owned()) };
     let &[steps, letters] = data.dims() else { return Err("ctc takes a sequence of vectors".to_owned()) };
     let (steps, letters) = (steps as usize, letters as usize);
     let mut path = vec![0];
@@ -179,8 +156,8 @@ fn stream(key: &Tensor) -> impl FnMut() -> f64 {
 }
 
 /// A number from the gamma distribution of a shape, of scale 1 (Marsaglia and Tsang, 2000).
-fn gamma_variate(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, String> {
-    let [shape, key] = arguments else { return Err("gamma_variate takes a shape and a key".to_owned()) };
+fn gamma_variate(call: &mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String> {
+    let [shape, key] = call.tensors else { return Err("gamma_variate takes a shape and a key".to_owned()) };
     let mut uniform = stream(key);
     // Below 1, a power of a uniform number times one of the next shape.
     let alpha = shape.number(0);
@@ -196,8 +173,8 @@ fn gamma_variate(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, String>
 }
 
 /// How many events of a rate happen in a unit of time, by the times between them.
-fn poisson_variate(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, String> {
-    let [rate, key] = arguments else { return Err("poisson_variate takes a rate and a key".to_owned()) };
+fn poisson_variate(call: &mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String> {
+    let [rate, key] = call.tensors else { return Err("poisson_variate takes a rate and a key".to_owned()) };
     let mut uniform = stream(key);
     let (mut time, mut events) = (-uniform().ln(), 0);
     while time < rate.number(0) {
@@ -208,8 +185,8 @@ fn poisson_variate(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, Strin
 }
 
 /// What a user might have written: running sums over the first dimension of a matrix.
-fn custom(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, String> {
-    let data = &arguments[0];
+fn custom(call: &mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String> {
+    let data = &call.tensors[0];
     let width = data.dims().last().map_or(1, |&width| width as usize);
     let mut numbers = data.numbers();
     for at in width..numbers.len() {
