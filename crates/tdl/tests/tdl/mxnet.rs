@@ -1,4 +1,4 @@
-//! The operators of MXNet, of which the Tofu paper could describe 134 of 139, in the language of this crate.
+//! The operators of MXNet in the language of this crate. The Tofu paper could describe 134 of the 139 that it counts.
 //!
 //! `testdata/tdl/mxnet` holds their descriptions; what stands below each ([`corpus`]) is checked here, and
 //! `docs/mxnet.md` is written from it. `TOFU_BLESS=1` writes both anew.
