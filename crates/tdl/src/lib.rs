@@ -6,7 +6,7 @@
 //! | what | where |
 //! |---|---|
 //! | result types from operand types, and back | [`solve`], [`solve_with_results`] |
-//! | the ways of splitting the op over workers | [`strategies`], cached by [`Analyses`] |
+//! | the ways of splitting the op over workers | [`strategies`], cached by [`Descriptions`] |
 //! | what a part of the results needs of the operands | [`regions`] |
 //! | the op that one worker runs on its share | [`local`] |
 //! | operations and bytes | [`cost`] |
@@ -84,7 +84,7 @@ mod walk;
 pub use access::{Access, AccessMap, Accesses, accesses};
 pub use builder::Builder;
 pub use cost::{Cost, cost};
-pub use describe::{Analyses, Analysis, Describe, Undescribed};
+pub use describe::{Analysis, Describe, Descriptions, Undescribed};
 pub use description::*;
 pub use evaluate::{EvaluateError, Part, Tensor, Trace, combine_partials, evaluate, evaluate_part};
 pub use infer::{describe, infer_types, verify_types};
