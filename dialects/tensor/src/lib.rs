@@ -32,25 +32,33 @@ mod bitcast;
 mod choose;
 mod classes;
 mod constants;
+mod convolution;
 mod describe;
 mod dot_general;
+mod dynamic;
 mod elementwise;
 mod fold;
+mod gather_scatter;
 mod layout;
 mod reduce;
 mod regions;
 mod reshape;
 mod shapes;
+mod windows;
 
 pub use bitcast::*;
 pub use choose::*;
 pub use constants::*;
-pub use dot_general::*;
+pub use convolution::{CONVOLUTION, ConvolutionDimensions, ConvolutionWindow, convolution};
+pub use dot_general::{DOT_GENERAL, dot_general};
+pub use dynamic::{DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, dynamic_slice, dynamic_update_slice};
 pub use elementwise::*;
+pub use gather_scatter::{GATHER, PlaceDimensions, SCATTER, gather, scatter};
 pub use layout::*;
 pub use reduce::{MAP, REDUCE, map, reduce};
 pub use regions::YIELD;
-pub use reshape::*;
+pub use reshape::{RESHAPE, reshape};
+pub use windows::{REDUCE_WINDOW, SELECT_AND_SCATTER, WindowDimensions, reduce_window, select_and_scatter};
 
 use tofu_ir::{AttrData, Dialect};
 
@@ -80,16 +88,20 @@ pub static DIALECT: Dialect = Dialect {
         &CONJ,
         &CONSTANT,
         &CONVERT,
+        &CONVOLUTION,
         &COSH,
         &COSINE,
         &COUNT_LEADING_ZEROS,
         &DIVIDE,
         &DOT_GENERAL,
+        &DYNAMIC_SLICE,
+        &DYNAMIC_UPDATE_SLICE,
         &ERF,
         &ERFC,
         &EXPONENTIAL,
         &EXPONENTIAL_MINUS_ONE,
         &FLOOR,
+        &GATHER,
         &IMAG,
         &IOTA,
         &IS_FINITE,
@@ -113,13 +125,16 @@ pub static DIALECT: Dialect = Dialect {
         &REAL,
         &REDUCE,
         &REDUCE_PRECISION,
+        &REDUCE_WINDOW,
         &REMAINDER,
         &RESHAPE,
         &REVERSE,
         &ROUND_NEAREST_AFZ,
         &ROUND_NEAREST_EVEN,
         &RSQRT,
+        &SCATTER,
         &SELECT,
+        &SELECT_AND_SCATTER,
         &SHIFT_LEFT,
         &SHIFT_RIGHT_ARITHMETIC,
         &SHIFT_RIGHT_LOGICAL,
