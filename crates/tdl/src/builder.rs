@@ -158,6 +158,11 @@ impl Builder {
         combiner.bodies = bodies.into();
     }
 
+    /// Makes a combiner into a comparator: `body` says whether the left values come before the right ones.
+    pub fn finish_comparator(&mut self, comparator: CombinerId, body: ScalarId) {
+        self.finish_combiner(comparator, &[], &[body]);
+    }
+
     /// Checks everything and gives the description.
     ///
     /// # Errors

@@ -67,6 +67,7 @@ mod describe;
 mod description;
 mod evaluate;
 mod facts;
+pub mod functions;
 mod infer;
 mod local;
 mod numeric;
@@ -88,7 +89,9 @@ pub use description::*;
 pub use evaluate::{EvaluateError, Part, Tensor, Trace, combine_partials, evaluate, evaluate_part};
 pub use infer::{describe, infer_types, verify_types};
 pub use local::{Local, local};
-pub use opaque::{OpaqueElement, OpaqueFunction, OpaqueRegistry, Reference};
+pub use opaque::{
+    OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueRegistry, OpaqueResults, Reference,
+};
 pub use parse::parse;
 pub use region::{DimRange, Region, regions};
 pub use scalar::{BinaryOp, Comparison, Literal, TypeClass, UnaryOp};

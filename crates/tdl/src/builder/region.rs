@@ -290,6 +290,26 @@ impl Builder {
         self.reduce(reducer, vars, term)
     }
 
+    /// A comparator for the elements of these types, as a region says that is given the left and the right element of
+    /// each in turn.
+    ///
+    /// # Errors
+    ///
+    /// As [`inline_region`](Self::inline_region).
+    pub fn region_comparator(
+        &mut self,
+        module: &Module,
+        region: RegionId,
+        types: &[TypeRef],
+    ) -> Result<CombinerId, Diagnostic> {
+        let (left, right) = self.slots(types, 0);
+        let arguments: Vec<ScalarId> = left.iter().zip(&right).flat_map(|(&a, &b)| [a, b]).collect();
+        let compared = self.inline_region(module, region, &arguments)?;
+        let comparator = self.region_combiner(types, &[]);
+        self.finish_combiner(comparator, &[], &compared);
+        Ok(comparator)
+    }
+
     fn reduce_builtin(
         &mut self,
         reducers: &[Reducer],

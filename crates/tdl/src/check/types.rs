@@ -42,6 +42,10 @@ pub(super) fn check(description: &Description) -> Vec<Diagnostic> {
         same(result.body, result.ty, format!("`{}`", result.name));
     }
     for combiner in &data.combiners {
+        if combiner.compares() {
+            same(combiner.bodies[0], TypeRef::Concrete(ElementType::I1), format!("`{}`", combiner.name));
+            continue;
+        }
         for (number, &ty) in combiner.types.iter().enumerate() {
             same(combiner.identities[number], ty, format!("an identity of `{}`", combiner.name));
             same(combiner.bodies[number], ty, format!("a value of `{}`", combiner.name));

@@ -5,6 +5,7 @@
 mod built;
 mod catalog;
 mod evaluation;
+mod functions;
 mod mistakes;
 mod ops;
 mod property;
