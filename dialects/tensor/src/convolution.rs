@@ -10,7 +10,7 @@ use tofu_tdl::{Describe, Description, IndexId, Reducer, infer_types};
 
 use crate::classes::NUMBERS;
 use crate::describe::{all, element, start};
-use crate::dot_general::accumulator;
+use crate::dot_general::{accumulator, result_element};
 use crate::shapes::{
     operand_type, optional_integer, optional_string, per_dimension_or, wrong_attribute, wrong_operand,
 };
@@ -21,7 +21,8 @@ use crate::windows::{Window, padding};
 /// `dimensions` says what the dimensions of both operands and the result are, as `b01f_01io->b01f`: `b` is the batch,
 /// `f` the features, `i` and `o` the kernel's input and output features, digits the spatial dimensions. The features may
 /// be in groups, each with kernels of its own; or the batch, each group of it making other features of the result. The
-/// result's elements may be written as a wider type; the operands' are converted to that then.
+/// result's elements may be written as a wider type; the operands' are converted to that then. Floats of less than
+/// 32 bits are summed up as `f32`.
 pub static CONVOLUTION: OpDef = op("tensor.convolution")
     .summary("Sums of products of the kernel `rhs` with the elements of `lhs` in each position of a window of its size.")
     .example(
@@ -260,16 +261,18 @@ fn describe_convolution(module: &Module, op: OpId) -> Result<Description, Diagno
         right_at[dimensions.kernel_spatial[number]] = weight;
     }
     over.push(inner_var);
-    let result = accumulator(module, op, left.element, t)?;
+    let result = result_element(module, op, left.element, t)?;
+    let wide = accumulator(left.element, result);
     let zero = b.int(0, t);
     let mut value = b.read(lhs, &left_at);
     if let Some(inside) = all(&mut b, conditions) {
         value = b.select(inside, value, zero);
     }
     let weight = b.read(rhs, &right_at);
-    let (value, weight) = (b.convert(value, result), b.convert(weight, result));
+    let (value, weight) = (b.convert(value, wide), b.convert(weight, wide));
     let product = b.mul(value, weight);
     let sum = b.reduce(Reducer::Sum, &over, product);
+    let sum = b.convert(sum, result);
     b.output("result", result, &vars, sum);
     b.finish_for(module, op)
 }
