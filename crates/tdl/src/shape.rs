@@ -8,7 +8,7 @@
 mod solver;
 
 use smallvec::SmallVec;
-use tofu_diagnostics::{Code, Diagnostic, Span, codes};
+use tofu_diagnostics::{Code, Diagnostic, Span, codes, plural};
 use tofu_ir::{Dim, ElementType, TensorType};
 
 use crate::check::instance_error;
@@ -231,7 +231,8 @@ fn arity(
         .chain(results.enumerate().map(|(number, pair)| (Value::Result(number), pair)));
     for (value, (own, wanted)) in values {
         if own.rank() != wanted.len() {
-            let message = format!("{} has {} dimensions, not {}", names(value), wanted.len(), own.rank());
+            let (wanted, own) = (plural(wanted.len(), "dimension"), plural(own.rank(), "dimension"));
+            let message = format!("{} must have {wanted}, but has {own}", names(value));
             return Err(mismatch(message, Some(value)));
         }
     }
@@ -292,7 +293,7 @@ fn element_types(
             } else {
                 format!("{} ({})", type_text(data, ty), wanted)
             };
-            let message = format!("{} has elements of type {wanted}, not {element}", names(value));
+            let message = format!("{} must have elements of type {wanted}, but has {element}", names(value));
             return Err(mismatch(message, Some(value), None, whole));
         }
     }

@@ -156,7 +156,7 @@ const UI32: TypeRef = TypeRef::Concrete(ElementType::Ui32);
 const UI64: TypeRef = TypeRef::Concrete(ElementType::Ui64);
 
 /// The unsigned type with the bits of a real one; a boolean is its own.
-fn bits(element: ElementType) -> Option<ElementType> {
+pub(crate) fn bits(element: ElementType) -> Option<ElementType> {
     Some(match element.bits() {
         1 => ElementType::I1,
         2 => ElementType::Ui2,

@@ -25,9 +25,6 @@ pub(crate) const BOOLEAN_SCALAR: TypeClass = class("a boolean scalar", |ty| {
     (BOOLEANS.contains)(ty) && matches!(ty, TypeData::Tensor(tensor) if tensor.rank() == 0)
 });
 
-pub(crate) const COMPLEX: TypeClass =
-    class("a tensor of complex numbers", |ty| elements(ty, ElementType::is_complex));
-
 /// The types that parts of a complex number have.
 pub(crate) const PARTS: TypeClass =
     class("a tensor of f32 or f64", |ty| elements(ty, |e| matches!(e, ElementType::F32 | ElementType::F64)));
@@ -48,3 +45,13 @@ pub(crate) const BOOLEANS: TypeClass =
 fn elements(ty: &TypeData, belongs: fn(ElementType) -> bool) -> bool {
     matches!(ty, TypeData::Tensor(tensor) if belongs(tensor.element))
 }
+
+pub(crate) const NUMBER_SCALAR: TypeClass = class("a real number", |ty| {
+    matches!(ty, TypeData::Tensor(tensor) if tensor.rank() == 0 && !tensor.element.is_complex()
+        && tensor.element.kind() != ElementKind::Bool)
+});
+
+pub(crate) const UI64_VECTOR: TypeClass = class(
+    "a vector of ui64",
+    |ty| matches!(ty, TypeData::Tensor(tensor) if tensor.rank() == 1 && tensor.element == ElementType::Ui64),
+);

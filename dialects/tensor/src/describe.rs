@@ -5,7 +5,9 @@
 
 use tofu_diagnostics::Diagnostic;
 use tofu_ir::{Dim, ElementKind, ElementType, Module, OpId};
-use tofu_tdl::{self as tdl, Description, IndexId, ScalarId, TypeClass, TypeRef, VarId};
+use tofu_tdl::{
+    self as tdl, BinaryOp, Description, IndexId, ScalarId, Slice, Source, TypeClass, TypeRef, UnaryOp, VarId,
+};
 
 use crate::shapes::operand_type;
 
@@ -68,7 +70,7 @@ pub(crate) fn product(b: &mut tdl::Builder, factors: impl IntoIterator<Item = In
 
 /// Whether all of these hold; `None` if there are none.
 pub(crate) fn all(b: &mut tdl::Builder, conditions: impl IntoIterator<Item = ScalarId>) -> Option<ScalarId> {
-    conditions.into_iter().reduce(|all, condition| b.binary(tdl::BinaryOp::And, all, condition))
+    conditions.into_iter().reduce(|all, condition| b.binary(BinaryOp::And, all, condition))
 }
 
 /// An op that computes each element of its result from those of its operands, all of one type, at the same place.
@@ -104,4 +106,20 @@ pub(crate) fn elementwise_over<const N: usize>(
     let ty = b.type_of(value);
     b.output("result", ty, &vars, value);
     b.finish_for(module, op)
+}
+
+/// The complex conjugate; a real number is its own.
+pub(crate) fn conjugate(b: &mut tdl::Builder, x: ScalarId) -> ScalarId {
+    let (re, im) = (b.unary(UnaryOp::Real, x), b.unary(UnaryOp::Imag, x));
+    if b.type_of(re) == b.type_of(x) {
+        return x;
+    }
+    let im = b.unary(UnaryOp::Neg, im);
+    b.binary(BinaryOp::Complex, re, im)
+}
+
+/// A part of a tensor that an opaque function is given: at these indices, but for the dimensions that it takes whole.
+pub(crate) fn slice(source: Source, at: &[IndexId], whole: &[usize]) -> Slice {
+    let slots = at.iter().enumerate().map(|(axis, &index)| (!whole.contains(&axis)).then_some(index));
+    Slice { source, dims: slots.collect() }
 }

@@ -14,7 +14,8 @@ use crate::shapes::{dimensions, holds, operand_type, pair, written_type, wrong_a
 
 /// `tensor.dot_general`: for each pair of elements of the remaining dimensions, the sum of products over the
 /// contracting ones. The result has the batch dimensions, then the left operand's remaining ones, then the right's. Its
-/// elements may be written as a wider type; the operands' are converted to that then.
+/// elements may be written as a wider type; the operands' are converted to that then. Floats of less than 32 bits are
+/// summed up as `f32`.
 pub static DOT_GENERAL: OpDef = op("tensor.dot_general")
     .summary(
         "Products, summed over pairs of contracting dimensions, for each index of pairs of batch dimensions.",
@@ -86,26 +87,28 @@ fn describe_dot_general(module: &Module, op: OpId) -> Result<Description, Diagno
             *slot = Some((var, extent));
         }
     }
-    let result = accumulator(module, op, left.element, t)?;
+    let result = result_element(module, op, left.element, t)?;
+    let wide = accumulator(left.element, result);
     let factors = [0, 1].map(|side| {
         let dims: Vec<IndexId> = sides[side].iter().flatten().map(|&(_, extent)| extent).collect();
         let operand = b.operand(["left", "right"][side], t, &dims);
         let at: Vec<IndexId> = sides[side].iter().flatten().map(|&(var, _)| b.index(var)).collect();
         let factor = b.read(operand, &at);
-        b.convert(factor, result)
+        b.convert(factor, wide)
     });
     let product = b.mul(factors[0], factors[1]);
     let value = if contracted.is_empty() { product } else { b.reduce(Reducer::Sum, &contracted, product) };
+    let value = b.convert(value, result);
     b.output("result", result, &kept, value);
     b.finish_for(module, op)
 }
 
-/// The type in which products of elements of a type are summed up: that of the written result, if it is a wider one, or
-/// else their own.
+/// The element type of sums of products of elements of a type: that of the written result, if it is a wider one, or else
+/// their own.
 ///
 /// # Errors
 /// The written result has elements that do not hold those of the operands.
-pub(crate) fn accumulator(
+pub(crate) fn result_element(
     module: &Module,
     op: OpId,
     element: ElementType,
@@ -120,6 +123,16 @@ pub(crate) fn accumulator(
     }
     let message = format!("elements of type `{element}` are not summed up as `{wide}`");
     Err(wrong_result(module, op, message).help("give the result a wider type of the same kind"))
+}
+
+/// The type in which products of elements of a type are summed up: no float narrower than `f32`, as everywhere where
+/// such sums are fast.
+pub(crate) fn accumulator(element: ElementType, result: TypeRef) -> TypeRef {
+    let narrow = match result {
+        TypeRef::Concrete(wide) => wide,
+        _ => element,
+    };
+    if narrow.is_float() && narrow.bits() < 32 { TypeRef::Concrete(ElementType::F32) } else { result }
 }
 
 /// The pairs of dimensions in an attribute; none if it is missing.

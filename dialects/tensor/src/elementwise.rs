@@ -8,7 +8,7 @@ use tofu_ir::{Builder, Fold, OpDef, TENSOR, Trait, ValueId, op, tensor};
 use tofu_tdl::{self as tdl, BinaryOp, Comparison, Describe, ScalarId, UnaryOp, infer_types};
 
 use crate::classes::{FLOATS, FLOATS_OR_COMPLEX, INTEGERS, INTEGERS_NOT_BOOLEANS, NUMBERS, SIGNED_NUMBERS};
-use crate::describe::elementwise;
+use crate::describe::{conjugate, elementwise};
 use crate::fold;
 
 macro_rules! elementwise {
@@ -42,25 +42,30 @@ macro_rules! elementwise {
 
 elementwise! {
     ABS abs(x) "Absolute value." SIGNED_NUMBERS "%x" [] |b| b.unary(UnaryOp::Abs, x), [abs];
-    ACOS acos(x) "Arc cosine." FLOATS "%x" [] |b| b.unary(UnaryOp::Acos, x), [];
-    ACOSH acosh(x) "Inverse hyperbolic cosine." FLOATS "%x" [] |b| b.unary(UnaryOp::Acosh, x), [];
+    ACOS acos(x) "Arc cosine." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Acos, x), [];
+    ACOSH acosh(x) "Inverse hyperbolic cosine." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Acosh, x), [];
     ADD add(x, y) "Sum; of booleans, whether one is true." TENSOR "%x, %y" [Commutative] |b| b.add(x, y), [add];
     AND and(x, y) "Bitwise and." INTEGERS "%i, %i" [Commutative] |b| b.binary(BinaryOp::And, x, y), [and];
-    ASIN asin(x) "Arc sine." FLOATS "%x" [] |b| b.unary(UnaryOp::Asin, x), [];
-    ASINH asinh(x) "Inverse hyperbolic sine." FLOATS "%x" [] |b| b.unary(UnaryOp::Asinh, x), [];
-    ATAN atan(x) "Arc tangent." FLOATS "%x" [] |b| b.unary(UnaryOp::Atan, x), [];
+    ASIN asin(x) "Arc sine." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Asin, x), [];
+    ASINH asinh(x) "Inverse hyperbolic sine." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Asinh, x), [];
+    ATAN atan(x) "Arc tangent." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Atan, x), [];
     ATAN2 atan2(x, y) "Angle of the point whose ordinate is `x` and whose abscissa is `y`." FLOATS "%x, %y" []
         |b| b.binary(BinaryOp::Atan2, x, y), [];
-    ATANH atanh(x) "Inverse hyperbolic tangent." FLOATS "%x" [] |b| b.unary(UnaryOp::Atanh, x), [];
+    ATANH atanh(x) "Inverse hyperbolic tangent." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Atanh, x), [];
+    BESSEL_I1E bessel_i1e(x) "Modified Bessel function of the first kind of order 1, times `exp(-abs(x))`." FLOATS "%x" []
+        |b| b.unary(UnaryOp::BesselI1e, x), [];
     CBRT cbrt(x) "Cube root." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Cbrt, x), [];
     CEIL ceil(x) "Rounding up to an integer." FLOATS "%x" [] |b| b.unary(UnaryOp::Ceil, x), [ceil];
     CONJ conj(x) "Complex conjugate; a real number is its own." FLOATS_OR_COMPLEX "%x" [] |b| conjugate(b, x), [];
-    COSH cosh(x) "Hyperbolic cosine." FLOATS "%x" [] |b| b.unary(UnaryOp::Cosh, x), [];
+    COSH cosh(x) "Hyperbolic cosine." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Cosh, x), [];
     COSINE cosine(x) "Cosine." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Cosine, x), [];
     COUNT_LEADING_ZEROS count_leading_zeros(x) "Number of zero bits above the highest bit that is set."
         INTEGERS_NOT_BOOLEANS "%i" [] |b| b.unary(UnaryOp::CountLeadingZeros, x), [];
+    DIGAMMA digamma(x) "Derivative of the logarithm of the gamma function." FLOATS "%x" []
+        |b| b.unary(UnaryOp::Digamma, x), [];
     DIVIDE divide(x, y) "Quotient; of integers, towards zero." NUMBERS "%x, %y" [] |b| b.div(x, y), [divide];
     ERF erf(x) "Error function." FLOATS "%x" [] |b| b.unary(UnaryOp::Erf, x), [];
+    ERF_INV erf_inv(x) "Inverse of the error function." FLOATS "%x" [] |b| b.unary(UnaryOp::ErfInv, x), [];
     ERFC erfc(x) "One minus the error function." FLOATS "%x" [] |b| b.unary(UnaryOp::Erfc, x), [];
     EXPONENTIAL exponential(x) "Exponential function." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Exp, x), [];
     EXPONENTIAL_MINUS_ONE exponential_minus_one(x) "Exponential function minus one." FLOATS_OR_COMPLEX "%x" []
@@ -89,8 +94,12 @@ elementwise! {
     MULTIPLY multiply(x, y) "Product; of booleans, whether both are true." TENSOR "%x, %y" [Commutative]
         |b| b.mul(x, y), [multiply];
     NEGATE negate(x) "Negation." NUMBERS "%x" [] |b| b.unary(UnaryOp::Neg, x), [negate];
+    NEXT_AFTER next_after(x, y) "The number next to `x` in the direction of `y`." FLOATS "%x, %y" []
+        |b| b.binary(BinaryOp::NextAfter, x, y), [];
     NOT not(x) "Bitwise complement." INTEGERS "%i" [] |b| b.unary(UnaryOp::Not, x), [not];
     OR or(x, y) "Bitwise or." INTEGERS "%i, %i" [Commutative] |b| b.binary(BinaryOp::Or, x, y), [or];
+    POLYGAMMA polygamma(n, x) "Derivative of number `n` of the digamma function." FLOATS "%x, %y" []
+        |b| b.binary(BinaryOp::Polygamma, n, x), [];
     POPCNT popcnt(x) "Number of bits that are set." INTEGERS_NOT_BOOLEANS "%i" []
         |b| b.unary(UnaryOp::Popcnt, x), [];
     POWER power(x, y) "The first number to the power of the second." NUMBERS "%x, %y" []
@@ -112,22 +121,14 @@ elementwise! {
     SIGN sign(x) "One with the sign of the number; zero for zero." SIGNED_NUMBERS "%x" []
         |b| b.unary(UnaryOp::Sign, x), [sign];
     SINE sine(x) "Sine." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Sine, x), [];
-    SINH sinh(x) "Hyperbolic sine." FLOATS "%x" [] |b| b.unary(UnaryOp::Sinh, x), [];
+    SINH sinh(x) "Hyperbolic sine." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Sinh, x), [];
     SQRT sqrt(x) "Square root." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Sqrt, x), [sqrt];
     SQUARE square(x) "Product of the number with itself." FLOATS_OR_COMPLEX "%x" [] |b| b.mul(x, x), [];
     SUBTRACT subtract(x, y) "Difference." NUMBERS "%x, %y" [] |b| b.sub(x, y), [subtract];
     TAN tan(x) "Tangent." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Tan, x), [];
     TANH tanh(x) "Hyperbolic tangent." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Tanh, x), [];
     XOR xor(x, y) "Bitwise exclusive or." INTEGERS "%i, %i" [Commutative] |b| b.binary(BinaryOp::Xor, x, y), [xor];
-}
-
-fn conjugate(b: &mut tdl::Builder, x: ScalarId) -> ScalarId {
-    let (re, im) = (b.unary(UnaryOp::Real, x), b.unary(UnaryOp::Imag, x));
-    if b.type_of(re) == b.type_of(x) {
-        return x;
-    }
-    let im = b.unary(UnaryOp::Neg, im);
-    b.binary(BinaryOp::Complex, re, im)
+    ZETA zeta(x, q) "Hurwitz zeta function." FLOATS "%x, %y" [] |b| b.binary(BinaryOp::Zeta, x, q), [];
 }
 
 /// What is not finite is infinite or NaN, and NaN is not equal to itself.

@@ -1,6 +1,6 @@
 //! Ops that move elements and compute none: each result element is one of the operand's.
 
-use tofu_diagnostics::{Diagnostic, codes};
+use tofu_diagnostics::Diagnostic;
 use tofu_ir::{
     Builder, Dim, Fold, INT, INTS, Module, OpDef, OpId, Trait, Type, ValueId, op, optional, required, tensor,
 };
@@ -11,6 +11,7 @@ use tofu_tdl::{
 
 use crate::describe::{all, element, extents, indices, known, start, variables};
 use crate::fold;
+use crate::reduce::at_least_one;
 use crate::shapes::{
     checked, dimension, dimensions, distances, listed_dimensions, operand_type, per_dimension,
     per_dimension_or, result_type, wrong_attribute,
@@ -283,11 +284,7 @@ fn describe_slice(module: &Module, op: OpId) -> Result<Description, Diagnostic> 
 }
 
 fn describe_concatenate(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
-    let count = module.operand_count(op);
-    if count == 0 {
-        let message = "`tensor.concatenate` takes at least one tensor";
-        return Err(module.error(op, &codes::WRONG_OPERAND_COUNT, message));
-    }
+    let count = at_least_one(module, op, module.operand_count(op))?;
     let first = operand_type(module, op, 0)?;
     let axis = dimension(module, op, "dimension", first.rank())?;
     let mut b = start(module, op);

@@ -1,12 +1,12 @@
 //! Reductions over dimensions with a combiner given as a region, and functions of elements given as one.
 
-use tofu_diagnostics::{Diagnostic, codes};
+use tofu_diagnostics::Diagnostic;
 use tofu_ir::{Builder, INTS, Module, OpDef, OpId, Trait, Type, ValueId, op, region, required, tensor};
 use tofu_tdl::{self as tdl, Describe, Description, IndexId, ScalarId, Source, TypeRef, VarId, infer_types};
 
 use crate::describe::{extents, indices, start, variables};
 use crate::regions::{Body, check_arguments, check_combiner, check_one_scalar, fill, scalar};
-use crate::shapes::{listed_dimensions, operand_type, wrong_attribute};
+use crate::shapes::{listed_dimensions, operand_type, wrong_attribute, wrong_operand_count};
 
 /// `tensor.reduce`: combines all elements along some dimensions.
 ///
@@ -136,8 +136,7 @@ pub(crate) fn inputs_and_inits(module: &Module, op: OpId) -> Result<usize, Diagn
 
 pub(crate) fn at_least_one(module: &Module, op: OpId, count: usize) -> Result<usize, Diagnostic> {
     if count == 0 {
-        let message = format!("`{}` takes at least one tensor", module.def(op).name);
-        return Err(module.error(op, &codes::WRONG_OPERAND_COUNT, message));
+        return Err(wrong_operand_count(module, op, "at least one tensor"));
     }
     Ok(count)
 }

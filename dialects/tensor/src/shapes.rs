@@ -9,8 +9,7 @@ use tofu_ir::{
 /// The type of operand `index`, which the op's definition says is a tensor.
 pub(crate) fn operand_type(module: &Module, op: OpId, index: usize) -> Result<&TensorType, Diagnostic> {
     if index >= module.operand_count(op) {
-        let message = format!("`{}` takes more operands", module.def(op).name);
-        return Err(module.error(op, &codes::WRONG_OPERAND_COUNT, message));
+        return Err(wrong_operand_count(module, op, &format!("more than {}", plural(index, "operand"))));
     }
     let value = module.operand(op, index);
     module.tensor_type(value).ok_or_else(|| {
@@ -218,4 +217,10 @@ pub(crate) fn holds(wide: ElementType, element: ElementType) -> bool {
         (element.kind() == ElementKind::Bool, element.is_integer(), element.is_complex())
     };
     family(wide) == family(element) && wide.bits() >= element.bits()
+}
+
+/// An error of an op that takes other operands: `wanted`.
+pub(crate) fn wrong_operand_count(module: &Module, op: OpId, wanted: &str) -> Diagnostic {
+    let message = format!("`{}` takes {wanted}", module.def(op).name);
+    module.error(op, &codes::WRONG_OPERAND_COUNT, message)
 }
