@@ -8,4 +8,4 @@ mod parse;
 mod print;
 
 pub use parse::{Parsed, parse, parse_part};
-pub use print::{PrintOptions, print, print_op};
+pub use print::{PrintOptions, ValueNames, print, print_op};

@@ -16,8 +16,9 @@ use tofu_ir::{
 };
 
 use crate::foreign::{End, end_of, is_word_inner};
+pub use names::ValueNames;
 pub(crate) use names::is_block_number;
-use names::{ValueNames, written_block_name};
+use names::written_block_name;
 
 /// How a program is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -35,7 +35,7 @@ pub fn infer_types(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnosti
     let written: Option<Vec<TensorType>> =
         module.results(op).map(|result| module.tensor_type(result).cloned()).collect();
     let written = written.filter(|written| needs_results && written.len() == description.results().len());
-    let solution = solve_op(module, op, &description, written.as_deref().unwrap_or_default())?;
+    let solution = solve_given(module, op, &description, written.as_deref().unwrap_or_default())?;
     if needs_results && written.is_none() && solution.extents.contains(&Dim::Unknown) {
         let message = format!("the result types of `{}` must be written", module.def(op).written_name());
         return Err(module.error(op, &codes::CANNOT_INFER_TYPE, message));
@@ -46,15 +46,22 @@ pub fn infer_types(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnosti
 /// Checks operands and written results of an op against its description, for
 /// [`OpDef::verify`](tofu_ir::OpDef::verify).
 pub fn verify_types(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
-    let results: Result<Vec<TensorType>, Diagnostic> = (0..module.result_count(op))
-        .map(|number| tensor_type(module, op, Value::Result(number)).cloned())
-        .collect();
-    let solved =
-        results.and_then(|results| solve_op(module, op, &describe(module, op)?, &results).map(|_| ()));
-    found.extend(solved.err());
+    found.extend(describe(module, op).and_then(|description| solve_op(module, op, &description)).err());
 }
 
-fn solve_op(
+/// All that follows from the types of an op's operands and results, by its description.
+///
+/// # Errors
+///
+/// An operand or a result is no tensor, or they do not fit the description: both places of a disagreement.
+pub fn solve_op(module: &Module, op: OpId, description: &Description) -> Result<Solution, Diagnostic> {
+    let results = (0..module.result_count(op))
+        .map(|number| tensor_type(module, op, Value::Result(number)).cloned())
+        .collect::<Result<Vec<TensorType>, Diagnostic>>()?;
+    solve_given(module, op, description, &results)
+}
+
+fn solve_given(
     module: &Module,
     op: OpId,
     description: &Description,

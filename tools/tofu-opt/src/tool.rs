@@ -36,6 +36,9 @@ impl Tool {
         tool.passes = vec![
             Entry::pass::<tofu_pass_simplify::Cse>(),
             Entry::pass::<tofu_pass_simplify::Dce>(),
+            Entry::pass::<tofu_pass_describe::PrintCosts>(),
+            Entry::pass::<tofu_pass_describe::PrintDescriptions>(),
+            Entry::pass::<tofu_pass_describe::PrintStrategies>(),
             Entry::pass::<tofu_pass_simplify::Simplify>(),
         ];
         tool

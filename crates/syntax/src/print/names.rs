@@ -9,8 +9,8 @@ use tofu_ir::{BlockId, EntityId, Module, Name, OpId, SecondaryMap, ValueId};
 
 use super::is_isolated;
 
-/// The names of all values and blocks in an op.
-pub(super) struct ValueNames {
+/// The names of all values and blocks in an op, as its text says them.
+pub struct ValueNames {
     values: SecondaryMap<ValueId, Label>,
     blocks: FxHashMap<BlockId, Label>,
     made: Vec<String>,
@@ -44,7 +44,8 @@ enum Undo {
 }
 
 impl ValueNames {
-    pub(super) fn of(module: &Module, op: OpId) -> ValueNames {
+    /// The names in `op`.
+    pub fn of(module: &Module, op: OpId) -> ValueNames {
         let mut names =
             ValueNames { values: SecondaryMap::new(), blocks: FxHashMap::default(), made: Vec::new() };
         let mut scope = Scope::default();
@@ -142,7 +143,8 @@ impl ValueNames {
         }
     }
 
-    pub(super) fn write_value(&self, out: &mut String, module: &Module, value: ValueId) {
+    /// Writes a value's name without the `%`.
+    pub fn write_value(&self, out: &mut String, module: &Module, value: ValueId) {
         self.write(out, module, self.values[value], value.index());
     }
 

@@ -86,7 +86,7 @@ fn ops_are_documented() {
     }
 }
 
-/// Every pass has an example that it runs on and changes, and a file of tests that is called after it.
+/// Every pass has an example that it changes or says something about, and a file of tests that is called after it.
 #[test]
 fn passes_are_documented() {
     let listed = run(&["--list-passes"], b"").output;
@@ -107,7 +107,8 @@ fn passes_are_documented() {
         let before = run(&["-"], example.as_bytes());
         let after = run(&["-", &format!("--{name}")], example.as_bytes());
         assert_eq!((before.code, after.code), (0, 0), "{}{}", before.log, after.log);
-        assert_ne!(before.output, after.output, "`{name}` does nothing to its example");
+        let does_something = before.output != after.output || !after.log.is_empty();
+        assert!(does_something, "`{name}` does nothing to its example");
         count += 1;
     }
     assert!(count > 0);
