@@ -3,6 +3,7 @@
 //! [`parse`] reads a `.tir` file into a [`Module`](tofu_ir::Module), [`print()`] writes one; `parse(print(m))` equals
 //! `m` in the pretty form and in the generic one. The grammar is `tir.pest`; `docs/tir.md` explains it by example.
 
+mod foreign;
 mod parse;
 mod print;
 

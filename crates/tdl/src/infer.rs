@@ -1,11 +1,11 @@
 //! The types of an op, by its description: what its definition infers and verifies.
 
 use tofu_diagnostics::{Code, Diagnostic, Span, codes};
-use tofu_ir::{Module, OpId, TensorType, TypeData, ValueId};
+use tofu_ir::{Dim, Module, OpId, TensorType, TypeData, ValueId};
 
 use crate::describe::{Describe, Undescribed};
 use crate::description::Description;
-use crate::shape::{Mismatch, Solution, Value, solve_named};
+use crate::shape::{Mismatch, Solution, Value, given_by_results, solve_named};
 
 /// The description of an op, by its interface [`Describe`].
 ///
@@ -22,13 +22,24 @@ pub fn describe(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
     Err(module.error(op, &codes::TDL_MISSING_DEFINITION, message))
 }
 
-/// The result types of an op that has a description, for [`OpDef::infer_types`](tofu_ir::OpDef::infer_types).
+/// The result types of an op that has a description, for [`OpDef::infer_types`](tofu_ir::OpDef::infer_types). Extents
+/// that do not follow from the operands are those of the written results.
 ///
 /// # Errors
 ///
-/// The op has no description, an operand is no tensor, or the operands do not fit the description.
+/// The op has no description, an operand is no tensor, the operands do not fit the description, or extents follow only
+/// from results that are not written.
 pub fn infer_types(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
-    let solution = solve_op(module, op, &[])?;
+    let description = describe(module, op)?;
+    let needs_results = !given_by_results(&description).is_empty();
+    let written: Option<Vec<TensorType>> =
+        module.results(op).map(|result| module.tensor_type(result).cloned()).collect();
+    let written = written.filter(|written| needs_results && written.len() == description.results().len());
+    let solution = solve_op(module, op, &description, written.as_deref().unwrap_or_default())?;
+    if needs_results && written.is_none() && solution.extents.contains(&Dim::Unknown) {
+        let message = format!("the result types of `{}` must be written", module.def(op).written_name());
+        return Err(module.error(op, &codes::CANNOT_INFER_TYPE, message));
+    }
     Ok(solution.results.into_iter().map(TypeData::Tensor).collect())
 }
 
@@ -38,21 +49,26 @@ pub fn verify_types(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     let results: Result<Vec<TensorType>, Diagnostic> = (0..module.result_count(op))
         .map(|number| tensor_type(module, op, Value::Result(number)).cloned())
         .collect();
-    found.extend(results.and_then(|results| solve_op(module, op, &results)).err());
+    let solved =
+        results.and_then(|results| solve_op(module, op, &describe(module, op)?, &results).map(|_| ()));
+    found.extend(solved.err());
 }
 
-fn solve_op(module: &Module, op: OpId, results: &[TensorType]) -> Result<Solution, Diagnostic> {
+fn solve_op(
+    module: &Module,
+    op: OpId,
+    description: &Description,
+    results: &[TensorType],
+) -> Result<Solution, Diagnostic> {
     let operands = (0..module.operand_count(op))
         .map(|number| tensor_type(module, op, Value::Operand(number)).cloned())
         .collect::<Result<Vec<TensorType>, Diagnostic>>()?;
-    let description = describe(module, op)?;
     let names = |value: Value| match value {
         Value::Operand(_) => module.quoted_value(value_of(module, op, value)),
         Value::Result(0) if module.result_count(op) == 1 => "the result".to_owned(),
         Value::Result(number) => format!("result {number}"),
     };
-    solve_named(&description, &operands, results, &names)
-        .map_err(|mismatch| diagnostic(module, op, &mismatch))
+    solve_named(description, &operands, results, &names).map_err(|mismatch| diagnostic(module, op, &mismatch))
 }
 
 fn tensor_type(module: &Module, op: OpId, value: Value) -> Result<&TensorType, Diagnostic> {

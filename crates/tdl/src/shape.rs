@@ -8,13 +8,13 @@
 mod solver;
 
 use smallvec::SmallVec;
-use tofu_diagnostics::{Code, Diagnostic, Span, codes};
+use tofu_diagnostics::{Code, Diagnostic, Span, codes, plural};
 use tofu_ir::{Dim, ElementType, TensorType};
 
 use crate::check::instance_error;
 use crate::description::*;
-use crate::print::type_text;
-use solver::{Origin, Solver};
+use crate::print::{condition_text, type_text};
+use solver::{Conflict, Origin, Solver};
 
 pub(crate) use crate::check::resolve;
 
@@ -125,11 +125,11 @@ pub(crate) fn solve_named(
             solver.dimension(expected, actual, Origin::Result(number, dimension));
         }
     }
-    solver.solve().map_err(|(message, value, other)| Mismatch {
+    solver.solve().map_err(|conflict| Mismatch {
         code: codes::SHAPE_MISMATCH.id,
-        message,
-        value,
-        other,
+        message: conflict.message,
+        value: conflict.value,
+        other: conflict.other,
         span: description.spans().whole,
     })?;
     let mut tensor = |dims: &[IndexId], ty: TypeRef| TensorType {
@@ -149,26 +149,55 @@ pub fn operand_dims(description: &Description, extents: &[u64]) -> Option<Vec<Ve
     data.parameters.iter().map(|parameter| parameter.dims.iter().map(size).collect()).collect()
 }
 
-/// Extents that do not follow when all operands are known.
+/// Conditions that no extents satisfy; or else, extents that do not follow when all operands and results are known.
 pub(crate) fn undetermined(description: &Description) -> Vec<Diagnostic> {
     let data = description.data();
+    let spans = description.spans();
+    let unsolved = match unsolved(data, true) {
+        Ok(unsolved) => unsolved,
+        // Where values may have any extents, only conditions can disagree.
+        Err(conflict) => {
+            let (message, span) = match conflict.condition {
+                Some(number) => {
+                    let text = condition_text(data, data.conditions[number]);
+                    (format!("no extents satisfy `{text}`"), spans.conditions[number])
+                }
+                None => (conflict.message, Span::NONE),
+            };
+            return vec![Diagnostic::error(&codes::TDL_UNSATISFIABLE, span.or(spans.whole), message)];
+        }
+    };
+    unsolved
+        .into_iter()
+        .map(|extent| {
+            let message =
+                format!("the extent `{extent}` follows neither from the operands nor from the results");
+            let error = Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, spans.whole, message);
+            error.help(format!("say what it is: `where {extent} = …`"))
+        })
+        .collect()
+}
+
+/// The extents that do not follow when all operands are known, so that the types of results must be given.
+pub(crate) fn given_by_results(description: &Description) -> Vec<&str> {
+    unsolved(description.data(), false).unwrap_or_default()
+}
+
+/// The extents that do not follow when all operands are known and, perhaps, all results.
+fn unsolved(data: &Data, with_results: bool) -> Result<Vec<&str>, Conflict> {
     let mut solver = Solver::new(data, &|_| String::new());
     for (number, parameter) in data.parameters.iter().enumerate() {
         for (dimension, &expected) in parameter.dims.iter().enumerate() {
             solver.dimension(expected, Dim::Unknown, Origin::Operand(number, dimension));
         }
     }
-    // Unknown extents never disagree.
-    let _ = solver.solve();
-    let unsolved = solver.unsolved();
-    unsolved
-        .into_iter()
-        .map(|extent| {
-            let message = format!("the extent `{extent}` does not follow from the operands");
-            let error = Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, description.spans().whole, message);
-            error.help(format!("say what it is: `where {extent} = …`"))
-        })
-        .collect()
+    for (number, result) in data.results.iter().enumerate().filter(|_| with_results) {
+        for (dimension, &expected) in result.dims.iter().enumerate() {
+            solver.dimension(expected, Dim::Unknown, Origin::Result(number, dimension));
+        }
+    }
+    solver.solve()?;
+    Ok(solver.unsolved())
 }
 
 fn arity(
@@ -202,7 +231,8 @@ fn arity(
         .chain(results.enumerate().map(|(number, pair)| (Value::Result(number), pair)));
     for (value, (own, wanted)) in values {
         if own.rank() != wanted.len() {
-            let message = format!("{} has {} dimensions, not {}", names(value), wanted.len(), own.rank());
+            let (wanted, own) = (plural(wanted.len(), "dimension"), plural(own.rank(), "dimension"));
+            let message = format!("{} must have {wanted}, but has {own}", names(value));
             return Err(mismatch(message, Some(value)));
         }
     }
@@ -263,7 +293,7 @@ fn element_types(
             } else {
                 format!("{} ({})", type_text(data, ty), wanted)
             };
-            let message = format!("{} has elements of type {wanted}, not {element}", names(value));
+            let message = format!("{} must have elements of type {wanted}, but has {element}", names(value));
             return Err(mismatch(message, Some(value), None, whole));
         }
     }

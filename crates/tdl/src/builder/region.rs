@@ -12,7 +12,7 @@ use crate::description::*;
 use crate::evaluate::Tensor;
 use crate::infer::describe;
 use crate::numeric;
-use crate::scalar::{BinaryOp, Literal};
+use crate::scalar::{BinaryOp, Comparison, Literal};
 
 impl Builder {
     /// What a description of tensors without dimensions gives for these operands. Results whose types do not follow
@@ -204,7 +204,9 @@ impl Builder {
 
     /// Combines elements into ones that are there already, as `scatter` does: like
     /// [`reduce_region`](Self::reduce_region), but the region's function need not leave values alone when combined with
-    /// `inits`, and is applied to them once if there is an element, and else not at all.
+    /// `inits`, and is applied to them once if there is an element, and else not at all. There must be values of `vars`.
+    ///
+    /// A sum or product takes what is there as a part of its first term, so that its variables can be split.
     ///
     /// # Errors
     ///
@@ -224,9 +226,17 @@ impl Builder {
         let count = types.len();
         // Beside the values: whether there are any.
         let (left, right) = self.slots(&types, 1);
+        if vars.is_empty() {
+            let updated = self.inline_region(module, region, &[&inits[..], &bodies].concat())?;
+            let pairs = updated.iter().zip(&inits);
+            return Ok(pairs.map(|(&new, &init)| self.guarded(guard, new, init)).collect());
+        }
         let combined = self.inline_region(module, region, &[&left[..count], &right[..count]].concat())?;
         if let Some(reducers) = self.builtin(&combined, &left, &right) {
-            return Ok(self.reduce_builtin(&reducers, &inits, vars, guard, &bodies));
+            let values = reducers.iter().zip(&inits).zip(&bodies);
+            return Ok(values
+                .map(|((&reducer, &init), &body)| self.update_builtin(reducer, init, vars, guard, body))
+                .collect());
         }
         let (any_left, any_right) = (left[count], right[count]);
         let mut results: Vec<ScalarId> = (0..count)
@@ -249,6 +259,35 @@ impl Builder {
             .collect();
         let updated = self.inline_region(module, region, &[&inits[..], &reduced[..count]].concat())?;
         Ok(updated.iter().zip(&inits).map(|(&new, &init)| self.select(reduced[count], new, init)).collect())
+    }
+
+    fn update_builtin(
+        &mut self,
+        reducer: Reducer,
+        init: ScalarId,
+        vars: &[VarId],
+        guard: Option<ScalarId>,
+        body: ScalarId,
+    ) -> ScalarId {
+        if self.is_identity(reducer, init) || !matches!(reducer, Reducer::Sum | Reducer::Prod) {
+            return self.reduce_builtin(&[reducer], &[init], vars, guard, &[body])[0];
+        }
+        let (zero, one) = (self.constant(0), self.constant(1));
+        let mut is_first = None;
+        for &var in vars {
+            self.require_at_most(one, self.variables[var.index()].extent);
+            let index = self.index(var);
+            let is_zero = self.compare_indices(Comparison::Eq, index, zero);
+            is_first = Some(match is_first {
+                Some(others) => self.binary(BinaryOp::And, others, is_zero),
+                None => is_zero,
+            });
+        }
+        let nothing = self.identity(reducer, self.type_of(body));
+        let own = self.guarded(is_first, init, nothing);
+        let update = self.guarded(guard, body, nothing);
+        let term = self.binary(numeric::reducer_op(reducer), own, update);
+        self.reduce(reducer, vars, term)
     }
 
     /// A comparator for the elements of these types, as a region says that is given the left and the right element of

@@ -228,7 +228,10 @@ fn updates_keep_what_nothing_reaches() {
         [tensor_of(init), places, tensor_of(&[1.0, 2.0, 3.0, 4.0])]
     };
     let add = Program::of(F32, None, &ADD, false).update();
-    assert_eq!(body(&add), "out[i] = x[i] + (sum(u) if places[u] == i then updates[u] else 0)");
+    assert_eq!(
+        body(&add),
+        "out[i] = sum(u) (if u == 0 then x[i] else 0) + (if places[u] == i then updates[u] else 0)"
+    );
     assert_eq!(run(&add, &operands(&[10.0, 20.0, 30.0]))[0].numbers(), [12.0, 20.0, 34.0]);
     // Zeros are not read, so that the updates can be split as well.
     let into_zeros = Program::of(F32, Some(0.0), &ADD, false).update();
