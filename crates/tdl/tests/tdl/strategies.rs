@@ -299,6 +299,9 @@ fn wider_accumulation_keeps_the_strategies() {
         "tdl @dot(a: bf16[M, K], b: bf16[K]) -> bf16[M] {{ out[m] = convert<bf16>(sum(k) {product}) }}"
     );
     check(&rounded, &expected);
+    let generic =
+        rounded.replace("@dot(a: bf16[M, K], b: bf16[K]) -> bf16", "@dot<T: float>(a: [M, K], b: [K]) -> ");
+    check(&generic.replace("convert<bf16>", "convert<T>"), &expected);
     let found = tofu_tdl::accesses(&read(&wide));
     assert!(found.operands.iter().all(|access| access.is_linear));
     // Integers wrap at other places when they are wider.
