@@ -189,6 +189,7 @@ impl Program {
                 self.open_callees(module, function);
             }
         }
+        round.conflicts.sort_by_key(|diagnostic| diagnostic.primary.span.start);
         round
     }
 
