@@ -3,6 +3,7 @@
 use tofu_ir::ElementType::*;
 use tofu_tdl::*;
 
+use crate::split::Whole;
 use crate::support::*;
 
 /// A convolution of one spatial dimension with everything that StableHLO's has.
@@ -115,15 +116,16 @@ fn convolutions_with_everything() {
             tensor
         };
         let operands = [draw(&[4, 9, 4]), draw(&[3, (4 / groups) as u64, 4])];
-        let whole = run(&description, &operands);
-        let expected = window.expected(dims, &operands[0], &operands[1], whole[0].dims()[1] as i64);
-        assert_eq!(whole[0].numbers(), expected, "{description}");
+        let registry = OpaqueRegistry::builtin();
+        let whole = Whole::run(&description, &registry, &[], &operands).unwrap();
+        let length = whole.results[0].dims()[1] as i64;
+        let expected = window.expected(dims, &operands[0], &operands[1], length);
+        assert_eq!(whole.results[0].numbers(), expected, "{description}");
         for strategy in strategies(&description) {
             for workers in [2, 3] {
-                crate::split::compare(&description, &strategy, &[], &operands, &whole, workers, &|_| {})
-                    .unwrap_or_else(|error| {
-                        panic!("{}\n{error}\n{description}", strategy.text(&description))
-                    });
+                whole.compare(&strategy, workers, &|_| {}).unwrap_or_else(|error| {
+                    panic!("{}\n{error}\n{description}", strategy.text(&description))
+                });
             }
         }
         assert_eq!(read(&description.to_string()), description);
@@ -218,8 +220,8 @@ fn builders_in_any_order_make_equal_descriptions() {
         b.finish().unwrap()
     };
     assert_eq!(make(true), make(false));
-    let analyses = Analyses::new();
-    assert!(std::sync::Arc::ptr_eq(&analyses.get(&make(true)), &analyses.get(&make(false))));
+    let known = Descriptions::new();
+    assert!(std::sync::Arc::ptr_eq(&known.analysis(&make(true)), &known.analysis(&make(false))));
 }
 
 #[test]
@@ -254,6 +256,14 @@ fn accesses_say_what_is_fusible_and_linear() {
     assert_eq!(add.operands.iter().map(|access| access.is_linear).collect::<Vec<_>>(), [false, false, false]);
     let scale = of("tdl @scale(x: f32[N], s: f32[]) -> f32[N] { out[i] = -x[i] * s[] / 2 }");
     assert!(scale.operands[0].is_linear && scale.operands[1].is_linear && scale.is_elementwise);
+    let through = |place: &str| {
+        of(&format!(
+            "tdl @f(x: f32[N]) -> f32[N] {{ let y[i: N] = exp(x[i]) out[i] = y[{place}] * y[{place}] }}"
+        ))
+    };
+    assert!(
+        through("i").is_elementwise && !through("N - 1 - i").is_elementwise && !through("0").is_elementwise
+    );
     let transpose = of("tdl @t(x: [N, M]) -> [M, N] { out[i, j] = x[j, i] }");
     assert!(transpose.is_movement && !transpose.is_elementwise && transpose.operands[0].is_linear);
     assert_eq!(transpose.operands[0].map, AccessMap::Projection(vec![1, 0]));
@@ -277,4 +287,28 @@ fn ops_have_descriptions_through_an_interface() {
     static SOFTMAX_IS: Describe = Describe(|_, _| Ok(read(SOFTMAX)));
     static OP: OpDef = op("test.softmax").interfaces(&[&SOFTMAX_IS]);
     assert!(OP.interface::<Describe>().is_some());
+}
+
+#[test]
+fn random_numbers_are_spread_evenly_and_split() {
+    let mut b = Builder::new("random");
+    let f32 = TypeRef::Concrete(F32);
+    let (n, m) = (b.constant(64), b.constant(256));
+    let (i, j) = (b.var("i", n), b.var("j", m));
+    let (at_i, at_j) = (b.index(i), b.index(j));
+    let row = b.index_mul(at_i, m);
+    let place = b.index_add(row, at_j);
+    let value = b.random_unit(place);
+    b.output("out", f32, &[i, j], value);
+    let random = b.finish().unwrap();
+    assert_eq!(read(&random.to_string()), random);
+    let ways: Vec<String> = strategies(&random).iter().map(|strategy| strategy.text(&random)).collect();
+    assert_eq!(ways, ["i -> concat 0", "j -> concat 1"]);
+    let numbers = run(&random, &[])[0].numbers();
+    assert!(numbers.iter().all(|&number| 0.0 < number && number < 1.0));
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let square: Vec<f64> = numbers.iter().map(|number| (number - 0.5) * (number - 0.5)).collect();
+    assert!((mean(&numbers) - 0.5).abs() < 0.01 && (mean(&square) - 1.0 / 12.0).abs() < 0.002);
+    let neighbours: Vec<f64> = numbers.windows(2).map(|pair| (pair[0] - 0.5) * (pair[1] - 0.5)).collect();
+    assert!(mean(&neighbours).abs() < 0.003, "neighbours depend on each other");
 }

@@ -1,5 +1,6 @@
 //! Strategies written down by hand.
 
+use tofu_ir::ElementType::F32;
 use tofu_tdl::strategies;
 
 use crate::support::*;
@@ -126,6 +127,21 @@ fn images_split_with_halos() {
             "o: x [whole, whole], f [whole, whole, split] -> concat 1",
             "k: x [halo(1, N - 2), whole], f [split, whole, whole] -> sum",
             "c: x [whole, split], f [whole, split, whole] -> sum",
+        ],
+    );
+}
+
+#[test]
+fn extents_that_follow_from_others_split_as_well() {
+    // How far the rows reach is known by `H` only through a quotient; the other variables need not care.
+    check(
+        "tdl @strided(x: [H, C], f: [3, C]) -> [Y] where Y = (H - 3) floordiv 2 + 1, 3 <= H {
+           out[y] = sum(k, c) x[2 * y + k, c] * f[k, c]
+         }",
+        &[
+            "y: x [halo(0, 1, scale 2), whole], f [whole, whole] -> concat 0",
+            "k: x [irregular, whole], f [split, whole] -> sum",
+            "c: x [whole, split], f [whole, split] -> sum",
         ],
     );
 }
@@ -283,6 +299,9 @@ fn wider_accumulation_keeps_the_strategies() {
         "tdl @dot(a: bf16[M, K], b: bf16[K]) -> bf16[M] {{ out[m] = convert<bf16>(sum(k) {product}) }}"
     );
     check(&rounded, &expected);
+    let generic =
+        rounded.replace("@dot(a: bf16[M, K], b: bf16[K]) -> bf16", "@dot<T: float>(a: [M, K], b: [K]) -> ");
+    check(&generic.replace("convert<bf16>", "convert<T>"), &expected);
     let found = tofu_tdl::accesses(&read(&wide));
     assert!(found.operands.iter().all(|access| access.is_linear));
     // Integers wrap at other places when they are wider.
@@ -326,5 +345,31 @@ fn opaque_functions_split_by_their_batches() {
     check(
         "tdl @fft(x: [A, B, C]) -> [A, B, C] { out[i, j, k] = opaque \"fft\"(x[i, :, :])[j, k] }",
         &["i: x [split, whole, whole] -> concat 0"],
+    );
+}
+
+#[test]
+fn workers_are_told_what_they_read() {
+    let lines = |text: &str, number: usize, extents: &[u64], workers: u64| {
+        let description = read(text);
+        strategies(&description)[number].workers_text(&description, extents, &[F32], workers)
+    };
+    // B, CI, X, DX, CO
+    assert_eq!(
+        lines(CONV1D, 2, &[4, 6, 8, 2, 10], 2),
+        [
+            "worker 0: data [0..4, 0..6, 0..5], filter [0..6, 0..10, 0..2]; reads 960 bytes, writes 640 bytes",
+            "worker 1: data [0..4, 0..6, 4..9], filter [0..6, 0..10, 0..2]; reads 960 bytes, writes 640 bytes"
+        ]
+    );
+    let pairs = "tdl @pairs(x: [2 * N], y: [N]) -> [N] { out[i] = x[2 * i] }";
+    assert_eq!(
+        lines(pairs, 0, &[5], 4),
+        [
+            "worker 0: x [0..3 step 2], nothing of y; reads 8 bytes, writes 8 bytes",
+            "worker 1: x [4..7 step 2], nothing of y; reads 8 bytes, writes 8 bytes",
+            "worker 2: x [8..9], nothing of y; reads 4 bytes, writes 4 bytes",
+            "worker 3: nothing"
+        ]
     );
 }
