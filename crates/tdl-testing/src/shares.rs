@@ -1,82 +1,86 @@
 //! Runs an op on the shares of several workers and puts the results together.
 
 use tofu_ir::ElementType;
-use tofu_tdl::{
-    Combine, OpaqueRegistry, Reducer, Region, Strategy, Tensor, combine_partials, evaluate, local, strategies,
-};
+use tofu_tdl::{Combine, Reducer, Region, Strategy, Tensor, combine_partials, evaluate, local};
 
-use crate::Instance;
+use crate::{Spoil, Whole};
 
-/// Changes what a worker is given, to see that it is found.
-pub type Spoil<'a> = &'a dyn Fn(&mut Vec<Region>);
-
-/// Tries all strategies with each number of workers; gives how many comparisons were made.
-///
-/// # Errors
-///
-/// The first strategy whose shares are not the whole.
-pub fn check_strategies(instance: &Instance, workers: &[u64], spoil: Spoil<'_>) -> Result<usize, String> {
-    let whole = instance.run()?;
-    let mut done = 0;
-    for strategy in strategies(&instance.description) {
-        for &workers in workers {
-            check_strategy(instance, &strategy, &whole, workers, spoil).map_err(|error| {
-                let line = strategy.text(&instance.description);
-                let Instance { description, extents, .. } = instance;
-                format!("{line}\n{workers} workers, extents {extents:?}\n{error}\n{description}")
+impl Whole<'_> {
+    /// Runs `strategy` on `workers` workers, where `spoil` may change what a worker is given, and compares.
+    ///
+    /// # Errors
+    ///
+    /// The results differ, or a worker fails.
+    pub fn compare(&self, strategy: &Strategy, workers: u64, spoil: Spoil<'_>) -> Result<(), String> {
+        let mut parts: Vec<Vec<Tensor>> = Vec::new();
+        for worker in 0..workers {
+            let part = strategy.part(self.description, self.extents, workers, worker);
+            let own = local(self.description, self.extents, &part).map_err(|errors| {
+                let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+                format!("no local op for {part:?}: {}", messages.join("; "))
             })?;
-            done += 1;
+            let mut regions = own.operands.clone();
+            spoil(&mut regions);
+            let inputs = self.operands.iter().zip(&regions).map(|(tensor, region)| cut(tensor, region));
+            let inputs = inputs.collect::<Result<Vec<Tensor>, String>>()?;
+            let results = evaluate(&own.description, &inputs, self.registry)
+                .map_err(|error| format!("worker {worker}: {error}\n{}", own.description))?;
+            parts.push(results);
         }
-    }
-    Ok(done)
-}
-
-/// Runs a strategy on some workers and compares with the results of the whole op.
-///
-/// # Errors
-///
-/// They differ, or a worker fails.
-pub fn check_strategy(
-    instance: &Instance,
-    strategy: &Strategy,
-    whole: &[Tensor],
-    workers: u64,
-    spoil: Spoil<'_>,
-) -> Result<(), String> {
-    let Instance { description, extents, operands } = instance;
-    let registry = OpaqueRegistry::builtin();
-    let mut parts: Vec<Vec<Tensor>> = Vec::new();
-    for worker in 0..workers {
-        let part = strategy.part(description, extents, workers, worker);
-        let own = local(description, extents, &part).map_err(|errors| {
-            let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
-            format!("no local op for {part:?}: {}", messages.join("; "))
-        })?;
-        let mut regions = own.operands.clone();
-        spoil(&mut regions);
-        let inputs = operands.iter().zip(&regions).map(|(tensor, region)| cut(tensor, region));
-        let inputs = inputs.collect::<Result<Vec<Tensor>, String>>()?;
-        let results = evaluate(&own.description, &inputs, &registry)
-            .map_err(|error| format!("worker {worker}: {error}\n{}", own.description))?;
-        parts.push(results);
-    }
-    for (number, (output, wanted)) in strategy.outputs.iter().zip(whole).enumerate() {
-        let own: Vec<&Tensor> = parts.iter().filter_map(|part| part.get(number)).collect();
-        let combined = match output {
-            Combine::Concat { dim } => concat(&own, *dim, wanted)?,
-            Combine::Replicated => {
-                for other in &own {
-                    same(other, wanted, &format!("replicated result {number}"))?;
+        for (number, (output, whole)) in strategy.outputs.iter().zip(&self.results).enumerate() {
+            let own: Vec<&Tensor> = parts.iter().filter_map(|part| part.get(number)).collect();
+            let combined = match output {
+                Combine::Concat { dim } => concat(&own, *dim, whole)?,
+                Combine::Replicated => {
+                    for other in &own {
+                        same(other, whole, &format!("replicated result {number}"))?;
+                    }
+                    continue;
                 }
-                continue;
-            }
-            Combine::Partial { reducer, component } => {
-                reduce(instance, strategy, &parts, number, *reducer, *component)?
-            }
-        };
-        same(&combined, wanted, &format!("result {number}"))?;
+                Combine::Partial { reducer, component } => {
+                    self.reduce(strategy, &parts, number, *reducer, *component)?
+                }
+            };
+            same(&combined, whole, &format!("result {number}"))?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Result `number`; what a custom combiner carries with it is combined along with it.
+    fn reduce(
+        &self,
+        strategy: &Strategy,
+        parts: &[Vec<Tensor>],
+        number: usize,
+        reducer: Reducer,
+        component: u32,
+    ) -> Result<Tensor, String> {
+        let carried = |part: &Vec<Tensor>| -> Vec<Tensor> {
+            let Reducer::Custom(_) = reducer else { return part.get(number).cloned().into_iter().collect() };
+            let mut all: Vec<(u32, Tensor)> = (strategy.outputs.iter().zip(part))
+                .filter_map(|(output, tensor)| match output {
+                    Combine::Partial { reducer: other, component } if *other == reducer => {
+                        Some((*component, tensor.clone()))
+                    }
+                    _ => None,
+                })
+                .collect();
+            all.sort_by_key(|(component, _)| *component);
+            all.dedup_by_key(|(component, _)| *component);
+            all.into_iter().map(|(_, tensor)| tensor).collect()
+        };
+        let mut shares = parts.iter().map(carried);
+        let mut combined = shares.next().ok_or("there are no workers")?;
+        for share in shares {
+            combine_partials(self.description, reducer, &mut combined, &share)
+                .map_err(|error| error.to_string())?;
+        }
+        let index = if matches!(reducer, Reducer::Custom(_)) { component as usize } else { 0 };
+        combined
+            .into_iter()
+            .nth(index)
+            .ok_or_else(|| format!("component {index} of the reducer is no result"))
+    }
 }
 
 /// The elements of a region.
@@ -128,39 +132,6 @@ fn concat(parts: &[&Tensor], dim: usize, like: &Tensor) -> Result<Tensor, String
         start += rows;
     }
     if start == dims[dim] { Ok(whole) } else { Err(format!("the shares make {start} of {}", dims[dim])) }
-}
-
-/// Result `number`; what a custom combiner carries with it is combined along with it.
-fn reduce(
-    instance: &Instance,
-    strategy: &Strategy,
-    parts: &[Vec<Tensor>],
-    number: usize,
-    reducer: Reducer,
-    component: u32,
-) -> Result<Tensor, String> {
-    let carried = |part: &Vec<Tensor>| -> Vec<Tensor> {
-        let Reducer::Custom(_) = reducer else { return part.get(number).cloned().into_iter().collect() };
-        let mut all: Vec<(u32, Tensor)> = (strategy.outputs.iter().zip(part))
-            .filter_map(|(output, tensor)| match output {
-                Combine::Partial { reducer: other, component } if *other == reducer => {
-                    Some((*component, tensor.clone()))
-                }
-                _ => None,
-            })
-            .collect();
-        all.sort_by_key(|(component, _)| *component);
-        all.dedup_by_key(|(component, _)| *component);
-        all.into_iter().map(|(_, tensor)| tensor).collect()
-    };
-    let mut shares = parts.iter().map(carried);
-    let mut combined = shares.next().ok_or("there are no workers")?;
-    for share in shares {
-        combine_partials(&instance.description, reducer, &mut combined, &share)
-            .map_err(|error| error.to_string())?;
-    }
-    let index = if matches!(reducer, Reducer::Custom(_)) { component as usize } else { 0 };
-    combined.into_iter().nth(index).ok_or_else(|| format!("component {index} of the reducer is no result"))
 }
 
 /// Compares two tensors: integers exactly, floats to rounding.

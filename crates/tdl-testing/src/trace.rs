@@ -1,45 +1,47 @@
 //! Regions against what is really read.
 
-use tofu_tdl::{DimRange, OpaqueRegistry, Part, Region, Tensor, Trace, evaluate_part, regions, strategies};
+use tofu_tdl::{DimRange, Part, Region, Tensor, Trace, evaluate_part, regions, strategies};
 
-use crate::Instance;
+use crate::Whole;
 
-/// Compares the region of each operand, for the whole op and for the shares of each strategy, with the smallest box
-/// around the elements that an evaluation reads; gives how many were compared.
-///
-/// # Errors
-///
-/// The first region that is another box.
-pub fn check_regions(instance: &Instance, workers: &[u64]) -> Result<usize, String> {
-    let Instance { description, extents, operands } = instance;
-    let mut parts = vec![Part::default()];
-    for strategy in strategies(description) {
-        for &workers in workers {
-            parts.extend((0..workers).map(|worker| strategy.part(description, extents, workers, worker)));
-        }
-    }
-    let registry = OpaqueRegistry::builtin();
-    let mut compared = 0;
-    for part in parts {
-        let mut trace = Trace::default();
-        evaluate_part(description, operands, &registry, &part, Some(&mut trace))
-            .map_err(|error| error.to_string())?;
-        let found = regions(description, extents, &part);
-        for (number, ((operand, read), region)) in operands.iter().zip(&trace.operands).zip(&found).enumerate() {
-            let expected = smallest_box(operand, read);
-            if expected != *region && !(expected.is_empty() && region.is_empty()) {
-                return Err(format!(
-                    "operand {number}: {region:?}\nis not {expected:?}\n{extents:?} {part:?}\n{description}"
-                ));
+impl Whole<'_> {
+    /// Compares the region of each operand, for the whole op and for the shares of each strategy, with the smallest box
+    /// around the elements that an evaluation reads; gives how many were compared.
+    ///
+    /// # Errors
+    ///
+    /// The first region that is another box, with the description.
+    pub fn check_regions(&self, workers: &[u64]) -> Result<usize, String> {
+        let (description, extents) = (self.description, self.extents);
+        let mut parts = vec![Part::default()];
+        for strategy in strategies(description) {
+            for &workers in workers {
+                parts.extend((0..workers).map(|worker| strategy.part(description, extents, workers, worker)));
             }
-            compared += 1;
         }
+        let mut compared = 0;
+        for part in parts {
+            let mut trace = Trace::default();
+            evaluate_part(description, self.operands, self.registry, &part, Some(&mut trace))
+                .map_err(|error| error.to_string())?;
+            let found = regions(description, extents, &part);
+            let each = self.operands.iter().zip(&trace.operands).zip(&found);
+            for (number, ((operand, read), region)) in each.enumerate() {
+                let expected = smallest_box(operand, read);
+                if expected != *region && !(expected.is_empty() && region.is_empty()) {
+                    return Err(format!(
+                        "operand {number}: {region:?}\nis not {expected:?}\n{extents:?} {part:?}\n{description}"
+                    ));
+                }
+                compared += 1;
+            }
+        }
+        Ok(compared)
     }
-    Ok(compared)
 }
 
 /// The smallest strided box around some elements of a tensor.
-pub fn smallest_box(tensor: &Tensor, read: &[bool]) -> Region {
+fn smallest_box(tensor: &Tensor, read: &[bool]) -> Region {
     let dims = tensor.dims();
     let mut seen: Vec<Vec<u64>> = vec![Vec::new(); dims.len()];
     for (index, _) in read.iter().enumerate().filter(|(_, was_read)| **was_read) {

@@ -115,7 +115,10 @@ fn operands_that_do_not_fit_are_named() {
         )
     );
     let (code, message, labels) = refusal(&CONV1D_OP, [f32s(&[2, 3, 10]), f32s(&[3, 3])]);
-    assert_eq!((code, message.as_str()), ("T0225", "`t.conv1d`: `%y` has 3 dimensions, not 2"));
+    assert_eq!(
+        (code, message.as_str()),
+        ("T0225", "`t.conv1d`: `%y` must have 3 dimensions, but has 2 dimensions")
+    );
     assert_eq!(labels, ["`tensor<3x3xf32>`"]);
     let ints = TypeData::Tensor(TensorType::of(&[3, 4, 3], I32));
     let (code, message, labels) = refusal(&CONV1D_OP, [f32s(&[2, 3, 10]), ints]);
@@ -171,7 +174,10 @@ fn written_results_are_checked() {
         check((&[4, 3], F64)),
         wrong("`t.spread`: `%x` has elements of type f32 and the result of type f64; they must agree", 1)
     );
-    assert_eq!(check((&[4], F32)), wrong("`t.spread`: the result has 2 dimensions, not 1", 0));
+    assert_eq!(
+        check((&[4], F32)),
+        wrong("`t.spread`: the result must have 2 dimensions, but has one dimension", 0)
+    );
 }
 
 static DESCRIBED: AtomicUsize = AtomicUsize::new(0);

@@ -12,8 +12,8 @@ use tofu_tdl::{
     BinaryOp, Builder, Comparison, Describe, Description, OpaqueRegistry, Source, Tensor, TypeRef,
     infer_types, solve, strategies,
 };
+use tofu_tdl_testing::Whole;
 
-use crate::split::Whole;
 use crate::support::*;
 
 macro_rules! pairwise {
@@ -230,7 +230,7 @@ fn updates_keep_what_nothing_reaches() {
     let add = Program::of(F32, None, &ADD, false).update();
     assert_eq!(
         body(&add),
-        "out[i] = sum(u) (if u == 0 then x[i] else 0) + (if places[u] == i then updates[u] else 0)"
+        "out[i] = sum(u) ((if u == 0 then x[i] else 0) + (if places[u] == i then updates[u] else 0))"
     );
     assert_eq!(run(&add, &operands(&[10.0, 20.0, 30.0]))[0].numbers(), [12.0, 20.0, 34.0]);
     // Zeros are not read, so that the updates can be split as well.
