@@ -5,5 +5,7 @@
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 mod descriptions;
+mod samples;
+mod soundness;
 mod support;
 mod types;
