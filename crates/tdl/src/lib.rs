@@ -67,7 +67,7 @@ mod description;
 mod evaluate;
 mod facts;
 mod local;
-mod numeric;
+pub mod numeric;
 mod opaque;
 mod parse;
 mod poly;
@@ -83,11 +83,14 @@ pub use builder::Builder;
 pub use cost::{Cost, cost};
 pub use describe::{Analyses, Analysis, Describe, Undescribed};
 pub use description::*;
-pub use evaluate::{EvaluateError, Part, Tensor, Trace, combine_partials, evaluate, evaluate_part};
+pub use evaluate::{
+    EvaluateError, Part, Tensor, Trace, combine_partials, eval_extent, evaluate, evaluate_part,
+};
 pub use local::{Local, local};
 pub use opaque::{OpaqueElement, OpaqueFunction, OpaqueRegistry, Reference};
 pub use parse::parse;
 pub use region::{DimRange, Region, regions};
 pub use scalar::{BinaryOp, Comparison, Literal, TypeClass, UnaryOp};
-pub use shape::{Mismatch, Solution, Value, operand_dims, solve, solve_with_results};
+pub use shape::{Mismatch, Solution, Value, operand_dims, resolve, solve, solve_with_results};
 pub use strategy::{Amount, Combine, DimLayout, OperandLayout, Strategy, strategies};
+pub use walk::{any_index, any_index_in, single_term};
