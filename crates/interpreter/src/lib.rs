@@ -1,0 +1,4 @@
+//! Runs programs.
+mod kernel;
+
+pub use kernel::Kernel;
