@@ -18,7 +18,7 @@ pub(super) struct Combine {
     /// Element by element.
     pub(super) map: Binary,
     /// Combines the elements of a column, in their order, into a single one.
-    pub(super) fold: Box<dyn Fn(&mut [u8], &[u8]) + Send + Sync>,
+    pub(super) fold: Unary,
     /// Combines the elements of a column into elements of a tensor, in their order.
     pub(super) scatter: Scatter,
 }
