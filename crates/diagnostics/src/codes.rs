@@ -98,10 +98,11 @@ codes! {
     TDL_WRONG_RANK = "T0506", "wrong number of indices or arguments";
     TDL_RECURSION = "T0507", "description that uses itself";
     TDL_NO_RANGE = "T0508", "index whose range does not follow";
-    TDL_UNSOLVED_EXTENT = "T0509", "extent that does not follow from the operands";
+    TDL_UNSOLVED_EXTENT = "T0509", "extent that follows neither from operands nor from results";
     TDL_UNKNOWN_OPAQUE = "T0510", "unknown opaque function, or a wrong use of one";
     TDL_WRONG_REDUCER = "T0511", "reducer that does not fit what it reduces";
     TDL_MISSING_DEFINITION = "T0512", "result that is not defined";
+    TDL_REGION = "T0513", "region that is no function of single elements";
 
     CANNOT_RUN = "T0601", "op that cannot be run";
     EXECUTION_FAILED = "T0602", "op that failed when it was run";

@@ -13,7 +13,7 @@ pub struct OperandSpec {
     pub arity: Arity,
 }
 
-/// How many values a specification stands for.
+/// How many values or regions a specification stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arity {
     /// Exactly one.
@@ -110,6 +110,8 @@ attr_classes! {
     UNIT = "a unit", AttrData::Unit,
     /// A boolean.
     BOOL = "a boolean", AttrData::Bool(_),
+    /// A float of any type.
+    FLOAT = "a float", AttrData::Float(..),
     /// An integer of any type.
     INT = "an integer", AttrData::Int(..),
     /// A list of `i64`s.
@@ -159,6 +161,8 @@ pub struct RegionSpec {
     pub name: &'static str,
     /// How many blocks it may have.
     pub blocks: BlockCount,
+    /// How many there are; only the last one of an op may be variadic.
+    pub arity: Arity,
 }
 
 /// How many blocks a region may have.
@@ -174,10 +178,16 @@ pub enum BlockCount {
 
 /// A region of exactly one block.
 pub const fn region(name: &'static str) -> RegionSpec {
-    RegionSpec { name, blocks: BlockCount::One }
+    RegionSpec { name, blocks: BlockCount::One, arity: Arity::One }
 }
 
 impl RegionSpec {
+    /// Any number of them.
+    pub const fn variadic(mut self) -> RegionSpec {
+        self.arity = Arity::Variadic;
+        self
+    }
+
     /// With another number of blocks.
     pub const fn blocks(mut self, blocks: BlockCount) -> RegionSpec {
         self.blocks = blocks;

@@ -30,6 +30,9 @@ pub(crate) static SCOPE: OpDef = op("t.scope").regions(&[region("body").blocks(B
 pub(crate) static ONE_BLOCK: OpDef =
     op("t.one_block").regions(&[region("body")]).traits(&[Trait::NoTerminator]);
 
+pub(crate) static CASES: OpDef =
+    op("t.cases").regions(&[region("first"), region("more").variadic()]).traits(&[Trait::NoTerminator]);
+
 pub(crate) static ISOLATED: OpDef = op("t.isolated")
     .regions(&[region("body").blocks(BlockCount::Any)])
     .traits(&[Trait::Isolated, Trait::NoTerminator]);
@@ -48,7 +51,7 @@ pub(crate) static EVEN: ParametricDef =
 static DIALECT: Dialect = Dialect {
     name: "t",
     summary: "For tests.",
-    ops: &[&ANY, &END, &FUNC, &ISOLATED, &ONE_BLOCK, &SAME, &SCOPE],
+    ops: &[&ANY, &CASES, &END, &FUNC, &ISOLATED, &ONE_BLOCK, &SAME, &SCOPE],
     types: &[&EVEN],
     attributes: &[],
     constant: None,

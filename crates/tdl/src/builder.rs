@@ -23,12 +23,13 @@
 //! ```
 
 mod index;
+mod region;
 mod scalar;
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use tofu_diagnostics::{Code, Diagnostic, Span, codes};
-use tofu_ir::{ElementType, EntityId};
+use tofu_ir::{ElementType, EntityId, Module, OpId};
 
 use crate::description::*;
 use crate::scalar::{Literal, TypeClass};
@@ -157,6 +158,11 @@ impl Builder {
         combiner.bodies = bodies.into();
     }
 
+    /// Makes a combiner into a comparator: `body` says whether the left values come before the right ones.
+    pub fn finish_comparator(&mut self, comparator: CombinerId, body: ScalarId) {
+        self.finish_combiner(comparator, &[], &[body]);
+    }
+
     /// Checks everything and gives the description.
     ///
     /// # Errors
@@ -170,6 +176,18 @@ impl Builder {
         let description = Description::from_parts(data, spans);
         let found = crate::check::check(&description);
         if found.is_empty() { Ok(description) } else { Err(found) }
+    }
+
+    /// [`finish`](Self::finish) for the description of an op, which what is wrong is said of.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong.
+    pub fn finish_for(self, module: &Module, op: OpId) -> Result<Description, Diagnostic> {
+        self.finish().map_err(|mut found| {
+            let first = found.swap_remove(0);
+            module.error(op, first.code, format!("`{}`: {}", module.def(op).written_name(), first.message))
+        })
     }
 
     /// The description without a look at its accesses, for what was cut out of one that was checked.

@@ -109,9 +109,10 @@ impl<'d> Checker<'d> {
         let data = self.data;
         for (number, combiner) in data.combiners.iter().enumerate() {
             let count = combiner.types.len();
+            let values = if combiner.compares() { 1 } else { count };
             let complete = count > 0
-                && combiner.identities.len() == count
-                && combiner.bodies.len() == count
+                && (combiner.compares() || combiner.identities.len() == count)
+                && combiner.bodies.len() == values
                 && combiner.names.len() == 2 * count;
             if !complete {
                 let message = format!(
@@ -178,7 +179,12 @@ impl<'d> Checker<'d> {
             Scalar::Reduce(reduction, component) => {
                 let reduction = data.reduction(*reduction);
                 let carried = match reduction.reducer {
-                    Reducer::Custom(combiner) => data.combiner(combiner).types.len(),
+                    Reducer::Custom(id) if data.combiner(id).compares() => {
+                        let message = format!("`{}` compares, and combines nothing", data.combiner(id).name);
+                        self.error(&codes::TDL_WRONG_REDUCER, span, message);
+                        return;
+                    }
+                    Reducer::Custom(id) => data.combiner(id).types.len(),
                     _ => 1,
                 };
                 if reduction.bodies.len() != carried || *component as usize >= carried {
@@ -195,7 +201,19 @@ impl<'d> Checker<'d> {
                 scope.vars.truncate(outer);
             }
             Scalar::Opaque(call, indices) => {
-                for slice in &data.opaque(*call).arguments {
+                let call = data.opaque(*call);
+                if let Some(comparator) = call.comparator.map(|id| data.combiner(id)) {
+                    let types = call.arguments.iter().map(|slice| data.source_type(slice.source));
+                    if !comparator.compares() || !types.eq(comparator.types.iter().copied()) {
+                        let message = format!(
+                            "`{}` does not compare elements of what \"{}\" is given",
+                            comparator.name, call.function
+                        );
+                        self.error(&codes::TDL_UNKNOWN_OPAQUE, span, message);
+                        return;
+                    }
+                }
+                for slice in &call.arguments {
                     if self.reads(slice.source, slice.dims.len(), span, scope) {
                         slice.dims.iter().flatten().for_each(|&index| self.index(index, scope));
                     }

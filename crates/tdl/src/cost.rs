@@ -178,7 +178,7 @@ impl Counter<'_> {
                         whole.map(|(_, extent)| self.extent(extent)).collect()
                     })
                     .collect();
-                calls.saturating_mul((function.flops)(&dims))
+                calls.saturating_mul((function.flops)(&dims, &call.constants))
             }
             _ => 0,
         }

@@ -27,7 +27,7 @@ tofu_ir::entity_ids! {
     ScalarId = "scalar";
     /// A reduction over index variables.
     ReductionId = "reduction";
-    /// A custom combiner.
+    /// A custom combiner or a comparator.
     CombinerId = "combiner";
     /// A call of an opaque function.
     OpaqueId = "opaque";
@@ -62,7 +62,7 @@ pub struct Data {
     pub lets: Box<[Definition]>,
     /// The results, at least one.
     pub results: Box<[Output]>,
-    /// Custom combiners.
+    /// Custom combiners and comparators.
     pub combiners: Box<[Combiner]>,
     /// All index variables.
     pub variables: Box<[Variable]>,
@@ -273,19 +273,26 @@ pub enum Reducer {
     Custom(CombinerId),
 }
 
-/// A custom combiner: several values are carried at once.
+/// A function of two tuples of values: a custom combiner of reductions, or a comparator for opaque functions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Combiner {
     /// Its name.
     pub name: Box<str>,
-    /// The types of the carried values.
+    /// The types of the carried values: of the left ones, and of the right ones.
     pub types: Box<[TypeRef]>,
     /// The names of the left ones, then of the right ones.
     pub names: Box<[Box<str>]>,
-    /// What nothing reduces to; it must be an identity. It may read operands of rank 0.
+    /// What nothing reduces to; it must be an identity. It may read operands of rank 0. A comparator has none.
     pub identities: Box<[ScalarId]>,
-    /// The combined values.
+    /// The combined values; of a comparator, whether the left ones come before the right ones.
     pub bodies: Box<[ScalarId]>,
+}
+
+impl Combiner {
+    /// Whether it is a comparator.
+    pub fn compares(&self) -> bool {
+        self.identities.is_empty()
+    }
 }
 
 /// A call of an opaque function, whose algorithm is hidden.
@@ -295,6 +302,8 @@ pub struct OpaqueCall {
     pub function: Box<str>,
     /// Constants that it is given.
     pub constants: Box<[i64]>,
+    /// How it compares elements, for those that do: by values of all arguments at two places.
+    pub comparator: Option<CombinerId>,
     /// The tensors that it is given.
     pub arguments: Box<[Slice]>,
     /// Which of its results is meant.

@@ -13,7 +13,8 @@
 //! | whether it is element-wise, a broadcast, linear | [`accesses`] |
 //! | its results, for actual operands | [`evaluate`] |
 //!
-//! Ops have descriptions through the interface [`Describe`]. Algorithms that cannot be written as element expressions
+//! Ops have descriptions through the interface [`Describe`]; [`infer_types`] and [`verify_types`] are what their
+//! definitions then say of types. Algorithms that cannot be written as element expressions
 //! are [opaque functions](OpaqueFunction).
 //!
 //! # The text
@@ -66,6 +67,8 @@ mod describe;
 mod description;
 mod evaluate;
 mod facts;
+pub mod functions;
+mod infer;
 mod local;
 pub mod numeric;
 mod opaque;
@@ -86,8 +89,11 @@ pub use description::*;
 pub use evaluate::{
     EvaluateError, Part, Tensor, Trace, combine_partials, eval_extent, evaluate, evaluate_part,
 };
+pub use infer::{describe, infer_types, verify_types};
 pub use local::{Local, local};
-pub use opaque::{OpaqueElement, OpaqueFunction, OpaqueRegistry, Reference};
+pub use opaque::{
+    OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueRegistry, OpaqueResults, Reference,
+};
 pub use parse::parse;
 pub use region::{DimRange, Region, regions};
 pub use scalar::{BinaryOp, Comparison, Literal, TypeClass, UnaryOp};

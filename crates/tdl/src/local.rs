@@ -209,7 +209,8 @@ impl Rewriter<'_> {
                     arguments.push(Slice { source: slice.source, dims });
                 }
                 let indices: Vec<IndexId> = indices.iter().map(|&index| self.index(index, scope)).collect();
-                let call = OpaqueCall { arguments: arguments.into(), ..call.clone() };
+                let comparator = call.comparator.and_then(|id| self.combiners.get(&id).copied());
+                let call = OpaqueCall { arguments: arguments.into(), comparator, ..call.clone() };
                 self.b.opaque_of_type(call, &indices, ty)
             }
         }

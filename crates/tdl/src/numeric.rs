@@ -7,9 +7,10 @@
 //! divided by zero is -1 (all bits set) and leaves itself as remainder, the least integer divided by -1 is itself,
 //! conversions to integers truncate and saturate, and NaN converts to 0.
 
-mod complex;
+pub(crate) mod complex;
 mod float;
 mod integer;
+mod special;
 
 use tofu_ir::{ElementKind, ElementType, decode_float, encode_float};
 

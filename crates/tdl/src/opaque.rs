@@ -1,14 +1,17 @@
 //! Opaque functions: algorithms that a description uses without saying how they work.
 //!
 //! Every road carries them: the interpreter calls the reference implementation, the MLIR lowering calls the symbol, the
-//! CUDA lowering includes the source. Nothing inside them can be split.
+//! CUDA lowering includes the source. Nothing inside them can be split. The ones that this crate brings are in
+//! [`functions`](crate::functions).
 
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use tofu_ir::ElementType;
 
+use crate::description::TypeRef;
 use crate::evaluate::Tensor;
+use crate::functions;
 
 /// A function whose algorithm is hidden.
 #[derive(Clone, Debug)]
@@ -16,31 +19,137 @@ pub struct OpaqueFunction {
     /// Its name in descriptions.
     pub name: &'static str,
     /// How many tensors it takes.
-    pub arguments: usize,
-    /// How many tensors it gives.
-    pub results: usize,
-    /// The types of the elements of result `number`, given those of the arguments.
-    pub element: OpaqueElement,
-    /// Computes the results of whole tensors; the constants are those of the call. It must not panic.
+    pub arguments: OpaqueArity,
+    /// What it gives.
+    pub results: OpaqueResults,
+    /// Whether it takes a comparator.
+    pub compares: bool,
+    /// Computes the results. It must not panic.
     pub reference: Reference,
-    /// Floating-point operations of a call, given the extents of its arguments.
-    pub flops: fn(&[Vec<u64>]) -> u64,
+    /// Floating-point operations of a call, given the extents of its arguments and its constants.
+    pub flops: fn(&[Vec<u64>], &[i64]) -> u64,
     /// The function that MLIR code calls.
     pub mlir_symbol: &'static str,
     /// CUDA C++ source of a device function of that name; empty where there is none.
     pub cuda_source: &'static str,
 }
 
-/// Computes the results of whole tensors; or says why it cannot.
-pub type Reference = fn(&[Tensor], &[i64]) -> Result<Vec<Tensor>, String>;
+/// How many tensors an opaque function takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OpaqueArity {
+    /// So many.
+    Exactly(usize),
+    /// One or more.
+    Any,
+}
 
-/// The type of an opaque function's result.
+/// What an opaque function gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OpaqueResults {
+    /// Tensors of these elements.
+    These(&'static [OpaqueElement]),
+    /// As many tensors as it takes, of their elements.
+    LikeArguments,
+}
+
+/// The type of the elements of an opaque function's result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OpaqueElement {
-    /// That of an argument: result `i` has the type of argument `min(i, arguments - 1)`.
-    Argument,
+    /// That of the argument of this number.
+    Argument(usize),
+    /// The complex type whose parts are elements of the argument of this number.
+    Complex(usize),
+    /// The type of the parts of the argument of this number, which is complex.
+    Part(usize),
     /// This one.
     Concrete(ElementType),
+}
+
+/// Computes the results of a call; or says why it cannot.
+pub type Reference = fn(&mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String>;
+
+/// Whether the elements of all arguments at one place come before those at another.
+type Less<'a> = dyn FnMut(usize, usize) -> Result<bool, String> + 'a;
+
+/// What a call of an opaque function is given.
+#[expect(missing_debug_implementations, reason = "a comparator has none")]
+pub struct OpaqueArguments<'a> {
+    /// The tensors.
+    pub tensors: &'a [Tensor],
+    /// The constants.
+    pub constants: &'a [i64],
+    less: &'a mut Less<'a>,
+}
+
+impl<'a> OpaqueArguments<'a> {
+    pub(crate) fn new(
+        tensors: &'a [Tensor],
+        constants: &'a [i64],
+        less: &'a mut Less<'a>,
+    ) -> OpaqueArguments<'a> {
+        OpaqueArguments { tensors, constants, less }
+    }
+
+    /// Whether the elements of all tensors at place `left` come before those at `right`, row-major.
+    ///
+    /// # Errors
+    ///
+    /// The call has no comparator.
+    pub fn less(&mut self, left: usize, right: usize) -> Result<bool, String> {
+        (self.less)(left, right)
+    }
+}
+
+impl OpaqueFunction {
+    /// What is wrong with a call, if anything is.
+    pub(crate) fn refusal(&self, arguments: usize, result: u32, has_comparator: bool) -> Option<String> {
+        let results = match self.results {
+            OpaqueResults::These(elements) => elements.len(),
+            OpaqueResults::LikeArguments => arguments,
+        };
+        let takes = match self.arguments {
+            OpaqueArity::Exactly(1) => "one tensor".to_owned(),
+            OpaqueArity::Exactly(count) => format!("{count} tensors"),
+            OpaqueArity::Any => "one tensor or more".to_owned(),
+        };
+        let fits = match self.arguments {
+            OpaqueArity::Exactly(count) => arguments == count,
+            OpaqueArity::Any => arguments > 0,
+        };
+        let name = self.name;
+        match (fits, self.compares == has_comparator, (result as usize) < results) {
+            (false, ..) => Some(format!("\"{name}\" takes {takes}, not {arguments}")),
+            (_, false, _) if has_comparator => Some(format!("\"{name}\" takes no comparator")),
+            (_, false, _) => Some(format!("\"{name}\" needs a comparator: `opaque \"{name}\" by less (…)`")),
+            (.., false) => {
+                Some(format!("\"{name}\" gives {results} results; there is none of number {result}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// The type of a result, given those of the arguments; `None` where there is none.
+    pub(crate) fn element(&self, result: u32, arguments: &[TypeRef]) -> Option<TypeRef> {
+        let element = match self.results {
+            OpaqueResults::These(elements) => *elements.get(result as usize)?,
+            OpaqueResults::LikeArguments => OpaqueElement::Argument(result as usize),
+        };
+        match element {
+            OpaqueElement::Concrete(element) => Some(TypeRef::Concrete(element)),
+            OpaqueElement::Argument(number) => arguments.get(number).copied(),
+            OpaqueElement::Complex(number) => match *arguments.get(number)? {
+                TypeRef::Concrete(ElementType::F32) => Some(TypeRef::Concrete(ElementType::Complex32)),
+                TypeRef::Concrete(ElementType::F64) => Some(TypeRef::Concrete(ElementType::Complex64)),
+                TypeRef::Part(number) => Some(TypeRef::Param(number)),
+                _ => None,
+            },
+            OpaqueElement::Part(number) => match *arguments.get(number)? {
+                TypeRef::Concrete(element) => Some(TypeRef::Concrete(element.part())),
+                TypeRef::Param(number) => Some(TypeRef::Part(number)),
+                TypeRef::Part(_) => None,
+            },
+        }
+    }
 }
 
 /// The opaque functions that descriptions may name.
@@ -55,10 +164,12 @@ impl OpaqueRegistry {
         OpaqueRegistry::default()
     }
 
-    /// The functions of this crate: `cholesky`.
+    /// All of [`functions`](crate::functions).
     pub fn builtin() -> OpaqueRegistry {
         let mut registry = OpaqueRegistry::new();
-        registry.add(cholesky::FUNCTION);
+        for function in functions::ALL {
+            registry.add(function.clone());
+        }
         registry
     }
 
@@ -76,71 +187,4 @@ impl OpaqueRegistry {
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.functions.keys().copied()
     }
-}
-
-mod cholesky {
-    //! The lower Cholesky factor of a symmetric or Hermitian positive definite matrix, column by column.
-
-    use super::{OpaqueElement, OpaqueFunction, Tensor};
-
-    pub(super) const FUNCTION: OpaqueFunction = OpaqueFunction {
-        name: "cholesky",
-        arguments: 1,
-        results: 1,
-        element: OpaqueElement::Argument,
-        reference,
-        flops: |dims| {
-            let n = dims.first().and_then(|dims| dims.first()).copied().unwrap_or(0);
-            n.saturating_mul(n).saturating_mul(n) / 3
-        },
-        mlir_symbol: "tofu_cholesky",
-        cuda_source: SOURCE,
-    };
-
-    fn reference(arguments: &[Tensor], _: &[i64]) -> Result<Vec<Tensor>, String> {
-        let [a] = arguments else { return Err("cholesky takes one matrix".to_owned()) };
-        let &[n, columns] = a.dims() else { return Err("cholesky takes a matrix".to_owned()) };
-        if n != columns {
-            return Err(format!("cholesky takes a square matrix, not {n}x{columns}"));
-        }
-        let n = usize::try_from(n).map_err(|_| "the matrix is too large".to_owned())?;
-        let mut l = vec![(0.0f64, 0.0f64); n * n];
-        let at = |i: usize, j: usize| a.complex_at(i * n + j);
-        for j in 0..n {
-            let norm: f64 = l[j * n..j * n + j].iter().map(|(re, im)| re * re + im * im).sum();
-            let diagonal = (at(j, j).0 - norm).sqrt();
-            l[j * n + j] = (diagonal, 0.0);
-            for i in j + 1..n {
-                let (mut re, mut im) = at(i, j);
-                for k in 0..j {
-                    let ((a, b), (c, d)) = (l[i * n + k], l[j * n + k]);
-                    re -= a * c + b * d;
-                    im -= b * c - a * d;
-                }
-                l[i * n + j] = (re / diagonal, im / diagonal);
-            }
-        }
-        let mut result = Tensor::zeros(a.element(), a.dims())?;
-        for (index, &(re, im)) in l.iter().enumerate() {
-            result.set_complex(index, re, im);
-        }
-        Ok(vec![result])
-    }
-
-    const SOURCE: &str = r#"
-template <typename T> __device__ void tofu_cholesky(const T* a, T* l, long n) {
-  for (long j = 0; j < n; ++j) {
-    T norm = 0;
-    for (long k = 0; k < j; ++k) norm += l[j * n + k] * l[j * n + k];
-    T diagonal = sqrt(a[j * n + j] - norm);
-    l[j * n + j] = diagonal;
-    for (long i = j + 1; i < n; ++i) {
-      T rest = a[i * n + j];
-      for (long k = 0; k < j; ++k) rest -= l[i * n + k] * l[j * n + k];
-      l[i * n + j] = rest / diagonal;
-      l[j * n + i] = 0;
-    }
-  }
-}
-"#;
 }

@@ -160,6 +160,11 @@ impl Printer<'_> {
             slots.collect::<Vec<_>>().join(", ")
         };
         let (left, right) = combiner.names.split_at(half.min(combiner.names.len()));
+        if let (true, [body]) = (combiner.compares(), &*combiner.bodies) {
+            let (left, right) = (slots(left), slots(right));
+            let body = self.scalar(*body, Some(BOOL)).text;
+            return format!("  compare {}({left}; {right}) = {body}\n", combiner.name);
+        }
         format!(
             "  combine {}({}; {}) from ({}) = ({})\n",
             combiner.name,
@@ -378,6 +383,9 @@ impl Printer<'_> {
         if !call.constants.is_empty() {
             let constants: Vec<String> = call.constants.iter().map(i64::to_string).collect();
             out.push_str(&format!("{{{}}}", constants.join(", ")));
+        }
+        if let Some(comparator) = call.comparator {
+            out.push_str(&format!(" by {} ", self.data.combiner(comparator).name));
         }
         let slices = call.arguments.iter().map(|slice| {
             let dims = slice.dims.iter().map(|dim| dim.map_or(":".to_owned(), |index| self.index(index, 0)));

@@ -145,7 +145,11 @@ pub enum UnaryOp {
     Atanh,
     Erf,
     Erfc,
+    ErfInv,
     Lgamma,
+    Digamma,
+    /// The modified Bessel function of the first kind of order 1, scaled by `exp(-|x|)`.
+    BesselI1e,
     IsFinite,
     Popcnt,
     CountLeadingZeros,
@@ -162,7 +166,7 @@ pub enum UnaryOp {
 
 impl UnaryOp {
     /// Those with a plain name in the text.
-    pub const NAMED: [UnaryOp; 35] = [
+    pub const NAMED: [UnaryOp; 38] = [
         UnaryOp::Abs,
         UnaryOp::Sign,
         UnaryOp::Ceil,
@@ -191,7 +195,10 @@ impl UnaryOp {
         UnaryOp::Atanh,
         UnaryOp::Erf,
         UnaryOp::Erfc,
+        UnaryOp::ErfInv,
         UnaryOp::Lgamma,
+        UnaryOp::Digamma,
+        UnaryOp::BesselI1e,
         UnaryOp::IsFinite,
         UnaryOp::Popcnt,
         UnaryOp::CountLeadingZeros,
@@ -233,7 +240,10 @@ impl UnaryOp {
             UnaryOp::Atanh => "atanh",
             UnaryOp::Erf => "erf",
             UnaryOp::Erfc => "erfc",
+            UnaryOp::ErfInv => "erf_inv",
             UnaryOp::Lgamma => "lgamma",
+            UnaryOp::Digamma => "digamma",
+            UnaryOp::BesselI1e => "bessel_i1e",
             UnaryOp::IsFinite => "is_finite",
             UnaryOp::Popcnt => "popcnt",
             UnaryOp::CountLeadingZeros => "count_leading_zeros",
@@ -258,7 +268,9 @@ impl UnaryOp {
             Abs | Sign => TypeClass::Signed,
             Popcnt | CountLeadingZeros => TypeClass::Int,
             Exp | ExponentialMinusOne | Log | LogPlusOne | Logistic | Sqrt | Rsqrt | Cbrt | Sine | Cosine
-            | Tan | Tanh | Real | Imag => TypeClass::Inexact,
+            | Tan | Tanh | Asin | Acos | Atan | Sinh | Cosh | Asinh | Acosh | Atanh | Real | Imag => {
+                TypeClass::Inexact
+            }
             _ => TypeClass::Float,
         }
     }
@@ -298,6 +310,11 @@ pub enum BinaryOp {
     Min,
     Pow,
     Atan2,
+    /// The number next to the first in the direction of the second.
+    NextAfter,
+    /// Hurwitz' zeta function.
+    Zeta,
+    Polygamma,
     And,
     Or,
     Xor,
@@ -310,12 +327,15 @@ pub enum BinaryOp {
 
 impl BinaryOp {
     /// Those written as calls.
-    pub const CALLS: [BinaryOp; 10] = [
+    pub const CALLS: [BinaryOp; 13] = [
         BinaryOp::Rem,
         BinaryOp::Max,
         BinaryOp::Min,
         BinaryOp::Pow,
         BinaryOp::Atan2,
+        BinaryOp::NextAfter,
+        BinaryOp::Zeta,
+        BinaryOp::Polygamma,
         BinaryOp::Xor,
         BinaryOp::ShiftLeft,
         BinaryOp::ShiftRightLogical,
@@ -335,6 +355,9 @@ impl BinaryOp {
             BinaryOp::Min => "min",
             BinaryOp::Pow => "pow",
             BinaryOp::Atan2 => "atan2",
+            BinaryOp::NextAfter => "next_after",
+            BinaryOp::Zeta => "zeta",
+            BinaryOp::Polygamma => "polygamma",
             BinaryOp::And => "and",
             BinaryOp::Or => "or",
             BinaryOp::Xor => "xor",
@@ -356,7 +379,7 @@ impl BinaryOp {
         match self {
             Add | Mul | Max | Min => TypeClass::Any,
             Sub | Div | Rem | Pow => TypeClass::Number,
-            Atan2 => TypeClass::Float,
+            Atan2 | NextAfter | Zeta | Polygamma => TypeClass::Float,
             And | Or | Xor => TypeClass::Logical,
             ShiftLeft | ShiftRightLogical | ShiftRightArithmetic => TypeClass::Int,
             Complex => TypeClass::Float,

@@ -8,7 +8,7 @@
 mod solver;
 
 use smallvec::SmallVec;
-use tofu_diagnostics::{Code, Diagnostic, Span, codes};
+use tofu_diagnostics::{Code, Diagnostic, Span, codes, plural};
 use tofu_ir::{Dim, ElementType, TensorType};
 
 use crate::check::instance_error;
@@ -93,9 +93,28 @@ pub fn solve_with_results(
     results: &[TensorType],
 ) -> Result<Solution, Mismatch> {
     let data = description.data();
-    arity(description, operands, results)?;
-    let types = element_types(description, operands, results)?;
-    let mut solver = Solver::new(data);
+    let names = |value: Value| match value {
+        Value::Operand(number) => format!("`{}`", data.parameters[number].name),
+        Value::Result(number) => format!("the result `{}`", data.results[number].name),
+    };
+    solve_named(description, operands, results, &names)
+        .map_err(|mismatch| Mismatch { message: format!("@{}: {}", data.name, mismatch.message), ..mismatch })
+}
+
+/// How messages name operands and results.
+pub(crate) type Names<'a> = &'a dyn Fn(Value) -> String;
+
+/// [`solve_with_results`] with messages that name values in another way, and not the description.
+pub(crate) fn solve_named(
+    description: &Description,
+    operands: &[TensorType],
+    results: &[TensorType],
+    names: Names<'_>,
+) -> Result<Solution, Mismatch> {
+    let data = description.data();
+    arity(description, operands, results, names)?;
+    let types = element_types(description, operands, results, names)?;
+    let mut solver = Solver::new(data, names);
     for (number, (operand, parameter)) in operands.iter().zip(&data.parameters).enumerate() {
         for (dimension, (&actual, &expected)) in operand.dims.iter().zip(&parameter.dims).enumerate() {
             solver.dimension(expected, actual, Origin::Operand(number, dimension));
@@ -108,7 +127,7 @@ pub fn solve_with_results(
     }
     solver.solve().map_err(|(message, value, other)| Mismatch {
         code: codes::SHAPE_MISMATCH.id,
-        message: format!("@{}: {message}", data.name),
+        message,
         value,
         other,
         span: description.spans().whole,
@@ -130,29 +149,48 @@ pub fn operand_dims(description: &Description, extents: &[u64]) -> Option<Vec<Ve
     data.parameters.iter().map(|parameter| parameter.dims.iter().map(size).collect()).collect()
 }
 
-/// Extents that do not follow when all operands are known.
+/// Extents that do not follow when all operands and results are known.
 pub(crate) fn undetermined(description: &Description) -> Vec<Diagnostic> {
     let data = description.data();
-    let mut solver = Solver::new(data);
-    for (number, parameter) in data.parameters.iter().enumerate() {
-        for (dimension, &expected) in parameter.dims.iter().enumerate() {
-            solver.dimension(expected, Dim::Unknown, Origin::Operand(number, dimension));
-        }
-    }
-    // Unknown extents never disagree.
-    let _ = solver.solve();
-    let unsolved = solver.unsolved();
-    unsolved
+    unsolved(data, true)
         .into_iter()
         .map(|extent| {
-            let message = format!("the extent `{extent}` does not follow from the operands");
+            let message =
+                format!("the extent `{extent}` follows neither from the operands nor from the results");
             let error = Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, description.spans().whole, message);
             error.help(format!("say what it is: `where {extent} = …`"))
         })
         .collect()
 }
 
-fn arity(description: &Description, operands: &[TensorType], results: &[TensorType]) -> Result<(), Mismatch> {
+/// The extents that do not follow when all operands are known, so that the types of results must be given.
+pub(crate) fn given_by_results(description: &Description) -> Vec<&str> {
+    unsolved(description.data(), false)
+}
+
+fn unsolved(data: &Data, with_results: bool) -> Vec<&str> {
+    let mut solver = Solver::new(data, &|_| String::new());
+    for (number, parameter) in data.parameters.iter().enumerate() {
+        for (dimension, &expected) in parameter.dims.iter().enumerate() {
+            solver.dimension(expected, Dim::Unknown, Origin::Operand(number, dimension));
+        }
+    }
+    for (number, result) in data.results.iter().enumerate().filter(|_| with_results) {
+        for (dimension, &expected) in result.dims.iter().enumerate() {
+            solver.dimension(expected, Dim::Unknown, Origin::Result(number, dimension));
+        }
+    }
+    // Unknown extents never disagree.
+    let _ = solver.solve();
+    solver.unsolved()
+}
+
+fn arity(
+    description: &Description,
+    operands: &[TensorType],
+    results: &[TensorType],
+    names: Names<'_>,
+) -> Result<(), Mismatch> {
     let data = description.data();
     let mismatch = |message: String, value: Option<Value>| Mismatch {
         code: codes::SHAPE_MISMATCH.id,
@@ -164,8 +202,7 @@ fn arity(description: &Description, operands: &[TensorType], results: &[TensorTy
     if operands.len() != data.parameters.len() || (!results.is_empty() && results.len() != data.results.len())
     {
         let message = format!(
-            "@{} takes {} operands and gives {} results, not {} and {}",
-            data.name,
+            "there are {} operands and {} results, not {} and {}",
             data.parameters.len(),
             data.results.len(),
             operands.len(),
@@ -173,18 +210,15 @@ fn arity(description: &Description, operands: &[TensorType], results: &[TensorTy
         );
         return Err(mismatch(message, None));
     }
-    for (number, (operand, parameter)) in operands.iter().zip(&data.parameters).enumerate() {
-        let (own, wanted) = (operand.rank(), parameter.dims.len());
-        if own != wanted {
-            let message = format!("@{}: `{}` has {wanted} dimensions, not {own}", data.name, parameter.name);
-            return Err(mismatch(message, Some(Value::Operand(number))));
-        }
-    }
-    for (number, (result, declared)) in results.iter().zip(&data.results).enumerate() {
-        let (own, wanted) = (result.rank(), declared.dims.len());
-        if own != wanted {
-            let message = format!("@{}: `{}` has {wanted} dimensions, not {own}", data.name, declared.name);
-            return Err(mismatch(message, Some(Value::Result(number))));
+    let operands = operands.iter().zip(&data.parameters).map(|(own, parameter)| (own, &parameter.dims));
+    let results = results.iter().zip(&data.results).map(|(own, result)| (own, &result.dims));
+    let values = (operands.enumerate().map(|(number, pair)| (Value::Operand(number), pair)))
+        .chain(results.enumerate().map(|(number, pair)| (Value::Result(number), pair)));
+    for (value, (own, wanted)) in values {
+        if own.rank() != wanted.len() {
+            let (wanted, own) = (plural(wanted.len(), "dimension"), plural(own.rank(), "dimension"));
+            let message = format!("{} must have {wanted}, but has {own}", names(value));
+            return Err(mismatch(message, Some(value)));
         }
     }
     Ok(())
@@ -194,31 +228,34 @@ fn element_types(
     description: &Description,
     operands: &[TensorType],
     results: &[TensorType],
+    names: Names<'_>,
 ) -> Result<Vec<ElementType>, Mismatch> {
     let data = description.data();
-    let given: Vec<(TypeRef, ElementType, Value, &str)> = (operands.iter().zip(&data.parameters).enumerate())
-        .map(|(number, (operand, p))| (p.ty, operand.element, Value::Operand(number), &*p.name))
+    let given: Vec<(TypeRef, ElementType, Value)> = (operands.iter().zip(&data.parameters).enumerate())
+        .map(|(number, (operand, parameter))| (parameter.ty, operand.element, Value::Operand(number)))
         .chain(
             (results.iter().zip(&data.results).enumerate())
-                .map(|(number, (result, r))| (r.ty, result.element, Value::Result(number), &*r.name)),
+                .map(|(number, (own, result))| (result.ty, own.element, Value::Result(number))),
         )
         .collect();
+    let whole = description.spans().whole;
     let mismatch = |message: String, value: Option<Value>, other: Option<Value>, span: Span| Mismatch {
         code: codes::TDL_TYPE.id,
-        message: format!("@{}: {message}", data.name),
+        message,
         value,
         other,
         span,
     };
-    let whole = description.spans().whole;
-    let mut bound: Vec<Option<(ElementType, Value, &str)>> = vec![None; data.types.len()];
-    for &(ty, element, value, name) in &given {
+    let mut bound: Vec<Option<(ElementType, Value)>> = vec![None; data.types.len()];
+    for &(ty, element, value) in &given {
         let TypeRef::Param(number) = ty else { continue };
         match bound[number as usize] {
-            None => bound[number as usize] = Some((element, value, name)),
-            Some((first, other, other_name)) if first != element => {
+            None => bound[number as usize] = Some((element, value)),
+            Some((first, other)) if first != element => {
                 let message = format!(
-                    "`{other_name}` has elements of type {first} and `{name}` of type {element}; they must agree"
+                    "{} has elements of type {first} and {} of type {element}; they must agree",
+                    names(other),
+                    names(value)
                 );
                 return Err(mismatch(message, Some(value), Some(other), whole));
             }
@@ -227,13 +264,13 @@ fn element_types(
     }
     let mut types = Vec::new();
     for (param, bound) in data.types.iter().zip(&bound) {
-        let Some((element, ..)) = bound else {
+        let Some((element, _)) = bound else {
             let message = format!("the element type `{}` does not follow from the operands", param.name);
             return Err(mismatch(message, None, None, whole));
         };
         types.push(*element);
     }
-    for &(ty, element, value, name) in &given {
+    for &(ty, element, value) in &given {
         let wanted = resolve(ty, &types);
         if wanted != element {
             let wanted = if matches!(ty, TypeRef::Concrete(_)) {
@@ -241,12 +278,15 @@ fn element_types(
             } else {
                 format!("{} ({})", type_text(data, ty), wanted)
             };
-            let message = format!("`{name}` has elements of type {wanted}, not {element}");
+            let message = format!("{} must have elements of type {wanted}, but has {element}", names(value));
             return Err(mismatch(message, Some(value), None, whole));
         }
     }
     match instance_error(description, &types) {
         None => Ok(types),
-        Some(error) => Err(mismatch(error.message, None, None, error.primary.span)),
+        Some((error, param)) => {
+            let value = param.and_then(|param| bound[param as usize]).map(|(_, value)| value);
+            Err(mismatch(error.message, value, None, error.primary.span))
+        }
     }
 }

@@ -67,6 +67,8 @@ pub struct OperandLayout {
 /// What a worker needs of a dimension of an operand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DimLayout {
+    /// Nothing of the operand is read.
+    Unread,
     /// The same for all workers: all of it, or a part that does not depend on the share.
     Whole,
     /// An even share.

@@ -4,7 +4,9 @@
 //! `{n}`, the argument's extent stands for `{n}` in the results.
 
 use tofu_diagnostics::{Diagnostic, codes, plural};
-use tofu_ir::{Builder, Extents, Instances, Module, OpDef, OpId, SYMBOL, Syntax, ValueId, any, op, required};
+use tofu_ir::{
+    Builder, Control, Extents, Instances, Module, OpDef, OpId, SYMBOL, Syntax, ValueId, any, op, required,
+};
 
 use crate::{FUNC, signature};
 
@@ -23,7 +25,8 @@ pub static CALL: OpDef = op("func.call")
     .results(&[any("results").variadic()])
     .attributes(&[required(CALLEE, SYMBOL)])
     .syntax(Syntax::Symbol(CALLEE))
-    .infer_instances(infer_call);
+    .infer_instances(infer_call)
+    .interfaces(&[&Control::Call(CALLEE)]);
 
 /// The function that a [`CALL`] calls.
 pub fn callee(module: &Module, call: OpId) -> Option<OpId> {

@@ -2,7 +2,7 @@
 
 use tofu_diagnostics::{Diagnostic, codes, plural};
 use tofu_ir::{
-    ARGUMENT_ATTRIBUTES, AttrClass, AttrData, BlockCount, BlockId, Builder, FUNCTION, FUNCTION_TYPE,
+    ARGUMENT_ATTRIBUTES, AttrClass, AttrData, BlockCount, BlockId, Builder, Control, FUNCTION, FUNCTION_TYPE,
     FunctionType, Module, OpDef, OpId, OpState, RESULT_ATTRIBUTES, SYMBOL_DEFINITION, SYMBOL_NAME, Syntax,
     Trait, Type, TypeData, ValueId, any, op, optional, region, required,
 };
@@ -43,7 +43,8 @@ pub static RETURN: OpDef = op("func.return")
     .example("func @second(%x: f32, %y: f32) -> f32 {\n  return %y\n}")
     .operands(&[any("results").variadic()])
     .traits(&[Trait::Pure, Trait::Terminator])
-    .verify(verify_return);
+    .verify(verify_return)
+    .interfaces(&[&Control::Yield]);
 
 const DICTIONARIES: AttrClass = AttrClass {
     name: "an array of dictionaries",

@@ -6,7 +6,10 @@ use tofu_ir::{
     TypeData, VALUE, ValueId, encode_float, op, required, tensor,
 };
 
+use tofu_tdl::{Describe, Description, IndexId, TypeRef, Undescribed, verify_types};
+
 use crate::classes::NUMBERS;
+use crate::describe::{known, start, variables};
 use crate::shapes::{checked, dimension, result_type, wrong_attribute};
 
 /// `tensor.constant`: a tensor known at compile time.
@@ -16,8 +19,9 @@ pub static CONSTANT: OpDef = op("tensor.constant")
     .results(&[tensor("result")])
     .attributes(&[required(VALUE, DENSE)])
     .syntax(Syntax::Value)
-    .traits(&[Trait::Constant, Trait::Pure])
-    .infer_types(infer_constant);
+    .traits(&[Trait::Constant, Trait::Local, Trait::Pure])
+    .infer_types(infer_constant)
+    .interfaces(&[&Undescribed("its elements are an attribute, of which every part is a constant as well")]);
 
 /// `tensor.iota`: every element is its index along one dimension.
 pub static IOTA: OpDef = op("tensor.iota")
@@ -25,8 +29,9 @@ pub static IOTA: OpDef = op("tensor.iota")
     .example("%r = tensor.iota {dimension = 1} : tensor<4x8xi32>")
     .results(&[tensor("result").class(NUMBERS)])
     .attributes(&[required("dimension", INT)])
-    .traits(&[Trait::Pure])
-    .verify(|module, op, found| found.extend(verify_iota(module, op).err()));
+    .traits(&[Trait::Local, Trait::Pure])
+    .verify(verify_types)
+    .interfaces(&[&Describe(describe_iota)]);
 
 /// Adds a [`CONSTANT`] of a dense attribute.
 ///
@@ -69,7 +74,7 @@ pub fn splat(builder: &mut Builder<'_>, ty: Type, value: f64) -> Result<ValueId,
 pub fn iota(builder: &mut Builder<'_>, ty: Type, dimension: i64) -> Result<ValueId, Diagnostic> {
     let dimension = builder.module.interner.int(dimension);
     let op = builder.op(&IOTA).attr("dimension", dimension).result(ty).build();
-    checked(builder, op, verify_iota)
+    checked(builder, op)
 }
 
 fn infer_constant(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
@@ -84,7 +89,17 @@ fn infer_constant(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic
     }
 }
 
-fn verify_iota(module: &Module, op: OpId) -> Result<(), Diagnostic> {
-    let Some(result) = result_type(module, op) else { return Ok(()) };
-    dimension(module, op, "dimension", result.rank()).map(|_| ())
+fn describe_iota(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
+    let ty = result_type(module, op, 0)?;
+    let axis = dimension(module, op, "dimension", ty.rank())?;
+    let mut b = start(module, op);
+    let dims: Vec<IndexId> =
+        (ty.dims.iter().enumerate()).map(|(axis, &dim)| known(&mut b, &format!("N{axis}"), dim)).collect();
+    let vars = variables(&mut b, "i", &dims);
+    let at = b.index(vars[axis]);
+    let element = TypeRef::Concrete(ty.element);
+    let index = b.index_value(at);
+    let value = b.convert(index, element);
+    b.output("result", element, &vars, value);
+    b.finish_for(module, op)
 }

@@ -28,20 +28,56 @@
 //! | `constants`, `dot_general`, `layout`, `reduce` | the other ops |
 //! | `fold` | computing ops at compile time |
 
+mod bitcast;
+mod choose;
 mod classes;
 mod constants;
+mod control;
+mod convolution;
+mod describe;
+mod distributed;
 mod dot_general;
+mod dynamic;
+mod dynamic_shapes;
 mod elementwise;
+mod external;
 mod fold;
+mod gather_scatter;
 mod layout;
+mod linalg;
+mod normalization;
+mod random;
 mod reduce;
+mod regions;
+mod reshape;
 mod shapes;
+mod sort;
+mod windows;
 
+pub use bitcast::*;
+pub use choose::*;
 pub use constants::*;
-pub use dot_general::*;
+pub use control::*;
+pub use convolution::{CONVOLUTION, ConvolutionDimensions, ConvolutionWindow, convolution};
+pub use distributed::{
+    ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, COLLECTIVE_BROADCAST, COLLECTIVE_PERMUTE, PARTITION_ID,
+    REDUCE_SCATTER, REPLICA_ID,
+};
+pub use dot_general::{DOT_GENERAL, dot_general};
+pub use dynamic::{DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, dynamic_slice, dynamic_update_slice};
+pub use dynamic_shapes::*;
 pub use elementwise::*;
+pub use external::*;
+pub use gather_scatter::{GATHER, PlaceDimensions, SCATTER, gather, scatter};
 pub use layout::*;
-pub use reduce::*;
+pub use linalg::*;
+pub use normalization::*;
+pub use random::*;
+pub use reduce::{MAP, REDUCE, map, reduce};
+pub use regions::YIELD;
+pub use reshape::{RESHAPE, reshape};
+pub use sort::{SORT, TOP_K, sort, top_k};
+pub use windows::{REDUCE_WINDOW, SELECT_AND_SCATTER, WindowDimensions, reduce_window, select_and_scatter};
 
 use tofu_ir::{AttrData, Dialect};
 
@@ -51,49 +87,137 @@ pub static DIALECT: Dialect = Dialect {
     summary: "Operations on tensors.",
     ops: &[
         &ABS,
+        &ACOS,
+        &ACOSH,
         &ADD,
+        &AFTER_ALL,
+        &ALL_GATHER,
+        &ALL_REDUCE,
+        &ALL_TO_ALL,
         &AND,
+        &ASIN,
+        &ASINH,
+        &ATAN,
+        &ATAN2,
+        &ATANH,
+        &BATCH_NORM_GRAD,
+        &BATCH_NORM_INFERENCE,
+        &BATCH_NORM_TRAINING,
+        &BESSEL_I1E,
+        &BITCAST_CONVERT,
         &BROADCAST_IN_DIM,
+        &CASE,
         &CBRT,
         &CEIL,
+        &CHOLESKY,
         &CLAMP,
+        &COLLECTIVE_BROADCAST,
+        &COLLECTIVE_PERMUTE,
         &COMPARE,
+        &COMPLEX,
+        &COMPOSITE,
         &CONCATENATE,
+        &CONJ,
         &CONSTANT,
         &CONVERT,
+        &CONVOLUTION,
+        &COSH,
         &COSINE,
+        &COUNT_LEADING_ZEROS,
+        &CREATE_TOKEN,
+        &CUSTOM_CALL,
+        &DIGAMMA,
         &DIVIDE,
         &DOT_GENERAL,
+        &DYNAMIC_BROADCAST_IN_DIM,
+        &DYNAMIC_CONV,
+        &DYNAMIC_GATHER,
+        &DYNAMIC_IOTA,
+        &DYNAMIC_PAD,
+        &DYNAMIC_RESHAPE,
+        &DYNAMIC_SLICE,
+        &DYNAMIC_UPDATE_SLICE,
+        &ERF,
+        &ERF_INV,
+        &ERFC,
         &EXPONENTIAL,
         &EXPONENTIAL_MINUS_ONE,
+        &FFT,
         &FLOOR,
+        &GATHER,
+        &GET_DIMENSION_SIZE,
+        &GET_TUPLE_ELEMENT,
+        &IF,
+        &IMAG,
+        &INFEED,
         &IOTA,
         &IS_FINITE,
+        &IS_INF,
+        &IS_NEG_INF,
+        &IS_POS_INF,
+        &LGAMMA,
         &LOG,
         &LOG_PLUS_ONE,
         &LOGISTIC,
+        &MAP,
         &MAXIMUM,
         &MINIMUM,
         &MULTIPLY,
         &NEGATE,
+        &NEXT_AFTER,
         &NOT,
+        &OPTIMIZATION_BARRIER,
         &OR,
+        &OUTFEED,
+        &PAD,
+        &PARTITION_ID,
+        &POLYGAMMA,
+        &POPCNT,
         &POWER,
+        &REAL,
+        &REAL_DYNAMIC_SLICE,
+        &RECV,
         &REDUCE,
+        &REDUCE_PRECISION,
+        &REDUCE_SCATTER,
+        &REDUCE_WINDOW,
         &REMAINDER,
+        &REPLICA_ID,
         &RESHAPE,
+        &REVERSE,
+        &RNG,
+        &RNG_BIT_GENERATOR,
+        &ROUND_NEAREST_AFZ,
         &ROUND_NEAREST_EVEN,
         &RSQRT,
+        &SCATTER,
         &SELECT,
+        &SELECT_AND_SCATTER,
+        &SEND,
+        &SET_DIMENSION_SIZE,
+        &SHIFT_LEFT,
+        &SHIFT_RIGHT_ARITHMETIC,
+        &SHIFT_RIGHT_LOGICAL,
         &SIGN,
         &SINE,
+        &SINH,
         &SLICE,
+        &SORT,
         &SQRT,
+        &SQUARE,
         &SUBTRACT,
+        &TAN,
         &TANH,
+        &TOP_K,
         &TRANSPOSE,
+        &TRIANGULAR_SOLVE,
+        &TUPLE,
+        &UNIFORM_DEQUANTIZE,
+        &UNIFORM_QUANTIZE,
+        &WHILE,
         &XOR,
         &YIELD,
+        &ZETA,
     ],
     types: &[],
     attributes: &[],

@@ -1,19 +1,18 @@
-//! Reductions over dimensions with a combiner given as a region, and the end of such regions.
+//! Reductions over dimensions with a combiner given as a region, and functions of elements given as one.
 
-use smallvec::SmallVec;
-use tofu_diagnostics::{Diagnostic, codes};
-use tofu_ir::{
-    Builder, INTS, Module, OpDef, OpId, TensorType, Trait, TypeData, ValueId, any, op, region, required,
-    tensor,
-};
+use tofu_diagnostics::Diagnostic;
+use tofu_ir::{Builder, INTS, Module, OpDef, OpId, Trait, Type, ValueId, op, region, required, tensor};
+use tofu_tdl::{self as tdl, Describe, Description, IndexId, ScalarId, Source, TypeRef, VarId, infer_types};
 
-use crate::shapes::{Dims, dimensions, disagreement, merge_shape, operand_type};
+use crate::describe::{extents, indices, start, variables};
+use crate::regions::{Body, check_arguments, check_combiner, check_one_scalar, fill, scalar};
+use crate::shapes::{listed_dimensions, operand_type, wrong_attribute, wrong_operand_count};
 
 /// `tensor.reduce`: combines all elements along some dimensions.
 ///
 /// Of `n` inputs and `n` initial values, the body takes `n` scalars combined so far and `n` elements, and yields the
 /// combination. The combiner must be associative and the initial values its neutral elements; the order of combining
-/// is not fixed.
+/// is not fixed. The body may compute in wider types than those of the inputs; the results have them then.
 pub static REDUCE: OpDef = op("tensor.reduce")
     .summary("Combines all elements along `dimensions`, beginning with `inits`.")
     .example(
@@ -24,19 +23,9 @@ pub static REDUCE: OpDef = op("tensor.reduce")
     .results(&[tensor("results").variadic()])
     .attributes(&[required("dimensions", INTS)])
     .regions(&[region("body")])
-    .traits(&[Trait::Pure])
-    .infer_types(infer_reduce)
-    .verify(verify_reduce);
-
-/// `tensor.yield`: ends the region of a tensor op and gives its results.
-pub static YIELD: OpDef = op("tensor.yield")
-    .summary("Ends the region of a tensor op and gives its results.")
-    .example(
-        "%r = tensor.reduce %x, %s {dimensions = [0]} ({\n  ^body(%a: tensor<f32>, %b: tensor<f32>):\n    \
-         %c = tensor.maximum %a, %b\n    tensor.yield %c\n})",
-    )
-    .operands(&[any("results").variadic()])
-    .traits(&[Trait::Pure, Trait::Terminator]);
+    .traits(&[Trait::Local, Trait::Pure])
+    .infer_types(infer_types)
+    .interfaces(&[&Describe(describe_reduce)]);
 
 /// Adds a [`REDUCE`]. `body` is given the scalars combined so far and the elements, `inputs.len()` of each, and gives
 /// the combinations.
@@ -51,107 +40,151 @@ pub fn reduce(
     body: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<Vec<ValueId>, Diagnostic>,
 ) -> Result<Vec<ValueId>, Diagnostic> {
     let dimensions = builder.module.interner.ints(dimensions.iter().copied());
+    let types = twice(builder, inits);
     let operands = inputs.iter().chain(inits).copied();
     let op = builder.op(&REDUCE).operands(operands).attr("dimensions", dimensions).region().build();
-    let built = build_body(builder.module, op, inits, body);
-    let inferred =
-        built.and_then(|()| builder.module.infer_types(op).map_err(|mut found| found.swap_remove(0)));
-    let types = match inferred {
-        Ok(types) => types,
-        Err(diagnostic) => {
-            builder.module.erase(op);
-            return Err(diagnostic);
-        }
-    };
-    builder.module.append_results(op, &types);
-    let mut found = Vec::new();
-    verify_reduce(builder.module, op, &mut found);
-    if found.is_empty() {
-        return Ok(builder.module.results(op).collect());
-    }
-    builder.module.erase(op);
-    Err(found.swap_remove(0))
+    fill(builder, op, vec![(types, Box::new(body))])
 }
 
-fn build_body(
-    module: &mut Module,
-    op: OpId,
-    inits: &[ValueId],
-    body: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<Vec<ValueId>, Diagnostic>,
-) -> Result<(), Diagnostic> {
-    let block = module.append_block(module.region(op, 0));
-    let mut arguments = Vec::with_capacity(inits.len() * 2);
-    for &init in inits.iter().chain(inits) {
-        let ty = module.ty(init);
-        arguments.push(module.append_argument(block, ty));
-    }
-    let mut builder = Builder::at_end(module, block).origin(op);
-    let results = body(&mut builder, &arguments)?;
-    builder.op(&YIELD).operands(results).build();
-    Ok(())
+/// The types of values, twice: what a region takes that combines them by pairs.
+pub(crate) fn twice(builder: &Builder<'_>, values: &[ValueId]) -> Vec<Type> {
+    values.iter().chain(values).map(|&value| builder.module.ty(value)).collect()
 }
 
-fn infer_reduce(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
-    let count = module.operand_count(op) / 2;
+fn describe_reduce(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
+    let count = inputs_and_inits(module, op)?;
+    let rank = operand_type(module, op, 0)?.rank();
+    let reduced = listed_dimensions(module, op, "dimensions", rank)?;
+    check_combiner(module, op, 0, count, count)?;
+    let mut b = start(module, op);
+    let dims = extents(&mut b, "N", rank);
+    let vars = variables(&mut b, "i", &dims);
+    let at = indices(&mut b, &vars);
+    let inputs = inputs(module, op, &mut b, "inputs", 0, count, &dims)?;
+    let inits = inits(module, op, &mut b, "inits", count, count)?;
+    let elements: Vec<ScalarId> = inputs.iter().map(|&input| b.read(input, &at)).collect();
+    let over: Vec<VarId> = reduced.iter().map(|&axis| vars[axis]).collect();
+    let kept: Vec<VarId> = vars.iter().copied().filter(|var| !over.contains(var)).collect();
+    let results = b.reduce_region(module, module.region(op, 0), &inits, &over, None, &elements)?;
+    finish(module, op, b, &kept, &results)
+}
+
+/// `tensor.map`: a function of elements, given as a region of scalars.
+pub static MAP: OpDef = op("tensor.map")
+    .summary("Applies `computation` to the elements of the inputs at each place.")
+    .example(
+        "%r = tensor.map %x, %y {dimensions = [0, 1]} ({\n  ^computation(%a: tensor<f32>, %b: tensor<f32>):\n    \
+         %c = tensor.multiply %a, %b\n    tensor.yield %c\n})",
+    )
+    .operands(&[tensor("inputs").variadic()])
+    .results(&[tensor("result")])
+    .attributes(&[required("dimensions", INTS)])
+    .regions(&[region("computation")])
+    .traits(&[Trait::Local, Trait::Pure])
+    .infer_types(infer_types)
+    .interfaces(&[&Describe(describe_map)]);
+
+/// Adds a [`MAP`]. `computation` is given one element of each input, and gives the result's.
+///
+/// # Errors
+/// When the inputs do not fit, or `computation` fails.
+pub fn map(
+    builder: &mut Builder<'_>,
+    inputs: &[ValueId],
+    computation: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<ValueId, Diagnostic>,
+) -> Result<ValueId, Diagnostic> {
+    let tensors = inputs.iter().map(|&input| builder.module.tensor_type(input).cloned());
+    let tensors = tensors.collect::<Option<Vec<_>>>().unwrap_or_default();
+    let rank = tensors.first().map_or(0, |ty| ty.rank() as i64);
+    let interner = &mut builder.module.interner;
+    let types = tensors.iter().map(|ty| interner.tensor(&[], ty.element)).collect();
+    let dimensions = interner.ints(0..rank);
+    let op =
+        builder.op(&MAP).operands(inputs.iter().copied()).attr("dimensions", dimensions).region().build();
+    let body: Body<'_> = Box::new(|builder, arguments| Ok(vec![computation(builder, arguments)?]));
+    fill(builder, op, vec![(types, body)]).map(|results| results[0])
+}
+
+fn describe_map(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
+    let count = at_least_one(module, op, module.operand_count(op))?;
+    let rank = operand_type(module, op, 0)?.rank();
+    let dimensions = listed_dimensions(module, op, "dimensions", rank)?;
+    if !dimensions.iter().copied().eq(0..rank) {
+        let message = format!("`dimensions` must be all of the {rank}, in their order");
+        return Err(wrong_attribute(module, op, "dimensions", message));
+    }
+    let elements = (0..count).map(|index| Ok(scalar(operand_type(module, op, index)?.element)));
+    check_arguments(module, op, 0, &elements.collect::<Result<Vec<_>, Diagnostic>>()?)?;
+    check_one_scalar(module, op, 0)?;
+    let mut b = start(module, op);
+    let dims = extents(&mut b, "N", rank);
+    let vars = variables(&mut b, "i", &dims);
+    let at = indices(&mut b, &vars);
+    let inputs = inputs(module, op, &mut b, "inputs", 0, count, &dims)?;
+    let elements: Vec<ScalarId> = inputs.iter().map(|&input| b.read(input, &at)).collect();
+    let results = b.inline_region(module, module.region(op, 0), &elements)?;
+    finish(module, op, b, &vars, &results)
+}
+
+/// How many inputs there are of an op that takes as many initial values, in its second half of operands.
+///
+/// # Errors
+/// There are none.
+pub(crate) fn inputs_and_inits(module: &Module, op: OpId) -> Result<usize, Diagnostic> {
+    at_least_one(module, op, module.operand_count(op) / 2)
+}
+
+pub(crate) fn at_least_one(module: &Module, op: OpId, count: usize) -> Result<usize, Diagnostic> {
     if count == 0 {
-        return Err(module.error(
-            op,
-            &codes::WRONG_OPERAND_COUNT,
-            "`tensor.reduce` takes at least one tensor",
-        ));
+        return Err(wrong_operand_count(module, op, "at least one tensor"));
     }
-    let first = operand_type(module, op, 0)?;
-    let reduced = dimensions(module, op, "dimensions", module.ints(op, "dimensions"), first.rank())?;
-    let mut dims = first.dims.clone();
-    for index in 0..count {
-        merge_shape(module, op, 0, index, &mut dims)?;
-        let (input, init) = (operand_type(module, op, index)?, operand_type(module, op, count + index)?);
-        if init.rank() > 0 || init.element != input.element {
-            let wanted = "for each input a scalar of its element type";
-            return Err(disagreement(module, op, &codes::WRONG_OPERAND_TYPE, wanted, index, count + index));
-        }
-    }
-    let mut is_kept = vec![true; dims.len()];
-    reduced.iter().for_each(|&axis| is_kept[axis] = false);
-    let kept = dims.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
-    let dims: Dims = kept.map(|(&dim, _)| dim).collect();
+    Ok(count)
+}
+
+/// Operands of one shape, from the `first` on.
+pub(crate) fn inputs(
+    module: &Module,
+    op: OpId,
+    b: &mut tdl::Builder,
+    name: &str,
+    first: usize,
+    count: usize,
+    dims: &[IndexId],
+) -> Result<Vec<Source>, Diagnostic> {
     (0..count)
-        .map(|index| {
-            let element = operand_type(module, op, index)?.element;
-            Ok(TypeData::Tensor(TensorType { dims: dims.clone(), element }))
+        .map(|number| {
+            let element = TypeRef::Concrete(operand_type(module, op, first + number)?.element);
+            Ok(b.operand(&format!("{name}{number}"), element, dims))
         })
         .collect()
 }
 
-fn verify_reduce(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
-    let count = module.operand_count(op) / 2;
-    let Some(block) = module.entry(module.region(op, 0)) else { return };
-    let wanted: SmallVec<[_; 4]> = module.operands(op).skip(count).map(|init| module.ty(init)).collect();
-    let text =
-        || wanted.iter().map(|&ty| format!("`{}`", module.type_text(ty))).collect::<Vec<_>>().join(", ");
-    let arguments: SmallVec<[_; 4]> =
-        module.arguments(block).iter().map(|&argument| module.ty(argument)).collect();
-    if arguments.len() != 2 * count || arguments.chunks(count).any(|half| *half != *wanted) {
-        let message = format!("the body of `tensor.reduce` must take {} twice", text());
-        let place =
-            module.arguments(block).first().map_or(module.span(op), |&first| module.value_span(first));
-        found.push(
-            Diagnostic::error(&codes::WRONG_BLOCK_ARGUMENTS, place, message)
-                .secondary(module.span(op), "here"),
-        );
+/// The scalars that reductions begin with, from the operand `first` on: the operands and their elements.
+pub(crate) fn inits(
+    module: &Module,
+    op: OpId,
+    b: &mut tdl::Builder,
+    name: &str,
+    first: usize,
+    count: usize,
+) -> Result<Vec<(ValueId, ScalarId)>, Diagnostic> {
+    let sources = inputs(module, op, b, name, first, count, &[])?;
+    let pairs = sources.into_iter().enumerate();
+    Ok(pairs.map(|(number, source)| (module.operand(op, first + number), b.read(source, &[]))).collect())
+}
+
+/// A description whose results are these expressions over the same variables.
+pub(crate) fn finish(
+    module: &Module,
+    op: OpId,
+    mut b: tdl::Builder,
+    vars: &[VarId],
+    results: &[ScalarId],
+) -> Result<Description, Diagnostic> {
+    for (number, &result) in results.iter().enumerate() {
+        let name = if results.len() == 1 { "result".to_owned() } else { format!("result{number}") };
+        let ty = b.type_of(result);
+        b.output(&name, ty, vars, result);
     }
-    let Some(last) = module.last_op(block).filter(|&last| module.has(last, Trait::Terminator)) else {
-        return;
-    };
-    if !module.is(last, &YIELD) {
-        let message = format!("`{}` cannot end the body of `tensor.reduce`", module.def(last).written_name());
-        found.push(module.error(last, &codes::WRONG_PARENT, message).help("end it with `tensor.yield`"));
-        return;
-    }
-    if !module.operands(last).map(|result| module.ty(result)).eq(wanted.iter().copied()) {
-        let message = format!("the body of `tensor.reduce` must yield {}", text());
-        found.push(
-            module.error(last, &codes::WRONG_SIGNATURE, message).secondary(module.span(op), "for this op"),
-        );
-    }
+    b.finish_for(module, op)
 }

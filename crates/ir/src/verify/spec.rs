@@ -147,17 +147,17 @@ fn check_attributes(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
 
 fn check_regions(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     let def = module.def(op);
-    if module.region_count(op) != def.regions.len() {
-        let message = format!(
-            "`{}` has {}, but is given {}",
-            def.written_name(),
-            plural(def.regions.len(), "region"),
-            module.region_count(op)
-        );
+    let last = def.regions.last().filter(|spec| spec.arity == Arity::Variadic);
+    let fixed = def.regions.len() - usize::from(last.is_some());
+    let given = module.region_count(op);
+    if given < fixed || (given > fixed && last.is_none()) {
+        let message =
+            format!("`{}` has {}, but is given {given}", def.written_name(), plural(fixed, "region"));
         found.push(module.error(op, &codes::WRONG_REGIONS, message));
         return;
     }
-    for (region, spec) in module.regions(op).zip(def.regions) {
+    let specs = def.regions[..fixed].iter().chain(last.into_iter().cycle());
+    for (region, spec) in module.regions(op).zip(specs) {
         let blocks = module.blocks(region).len();
         let wanted = match spec.blocks {
             BlockCount::One if blocks != 1 => "exactly one block",

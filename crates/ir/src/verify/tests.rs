@@ -1,7 +1,9 @@
 //! One violation, or more, of each rule; and what looks like one, but is none.
 
 use super::*;
-use crate::testing::{ANY, END, EVEN, ISOLATED, ONE_BLOCK, SAME, SCOPE, any_op, end, f32, function, module};
+use crate::testing::{
+    ANY, CASES, END, EVEN, ISOLATED, ONE_BLOCK, SAME, SCOPE, any_op, end, f32, function, module,
+};
 use crate::{
     Builder, DenseConstant, DenseData, DialectType, Dim, ElementType, OpDef, OpState, ParametricDef,
     Successor, TensorType, op,
@@ -159,6 +161,16 @@ fn every_rule_is_kept() {
         }),
         ("no region", "T0218", |p| {
             p.add(&SCOPE, &[], &[], 0);
+        }),
+        ("no first region before any number of others", "T0218", |p| {
+            p.add(&CASES, &[], &[], 0);
+        }),
+        ("no block in one of any number of regions", "T0218", |p| {
+            let op = p.add(&CASES, &[], &[], 3);
+            for number in [0, 1] {
+                let region = p.module.region(op, number);
+                p.module.append_block(region);
+            }
         }),
         ("a region too many", "T0218", |p| {
             p.add(&SCOPE, &[], &[], 2);
@@ -376,6 +388,15 @@ fn what_keeps_the_rules_is_not_reported() {
                 block = p.body_of(op);
             }
             any_op(&mut p.module, block, &[], 0);
+        }),
+        ("more regions where any number is allowed", |p| {
+            for count in 1..4 {
+                let op = p.add(&CASES, &[], &[], count);
+                for number in 0..count {
+                    let region = p.module.region(op, number.into());
+                    p.module.append_block(region);
+                }
+            }
         }),
         ("an empty block where no terminator is needed", |p| {
             let op = p.add(&ONE_BLOCK, &[], &[], 1);

@@ -8,7 +8,7 @@ use tofu_ir::{ElementType, EntityId};
 
 use super::Builder;
 use crate::description::*;
-use crate::opaque::{OpaqueElement, OpaqueFunction};
+use crate::opaque::OpaqueFunction;
 use crate::scalar::{BinaryOp, Comparison, Literal, TypeClass, UnaryOp};
 
 const INDEX: TypeRef = TypeRef::Concrete(ElementType::Index);
@@ -210,16 +210,21 @@ impl Builder {
 
     /// An element of a result of an opaque function.
     pub fn opaque(&mut self, function: &OpaqueFunction, call: OpaqueCall, indices: &[IndexId]) -> ScalarId {
-        let ty = match function.element {
-            OpaqueElement::Concrete(element) => TypeRef::Concrete(element),
-            OpaqueElement::Argument => {
-                let last = call.arguments.len().saturating_sub(1);
-                match call.arguments.get(last.min(call.result as usize)).map(|slice| slice.source) {
-                    Some(Source::Operand(number)) => self.parameters[number as usize].ty,
-                    Some(Source::Let(number)) => self.type_of(self.lets[number as usize].body),
-                    None => BOOL,
-                }
-            }
+        let types: SmallVec<[TypeRef; 2]> = call
+            .arguments
+            .iter()
+            .filter_map(|slice| match slice.source {
+                Source::Operand(number) => self.parameters.get(number as usize).map(|operand| operand.ty),
+                Source::Let(number) => self.lets.get(number as usize).map(|item| self.type_of(item.body)),
+            })
+            .collect();
+        let refusal = function.refusal(types.len(), call.result, call.comparator.is_some());
+        let ty = function.element(call.result, &types).filter(|_| refusal.is_none());
+        let Some(ty) = ty else {
+            let message =
+                format!("the element type of \"{}\" does not follow from its arguments", function.name);
+            self.report(&codes::TDL_UNKNOWN_OPAQUE, refusal.unwrap_or(message));
+            return self.int(0, BOOL);
         };
         self.opaque_of_type(call, indices, ty)
     }

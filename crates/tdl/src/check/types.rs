@@ -42,6 +42,10 @@ pub(super) fn check(description: &Description) -> Vec<Diagnostic> {
         same(result.body, result.ty, format!("`{}`", result.name));
     }
     for combiner in &data.combiners {
+        if combiner.compares() {
+            same(combiner.bodies[0], TypeRef::Concrete(ElementType::I1), format!("`{}`", combiner.name));
+            continue;
+        }
         for (number, &ty) in combiner.types.iter().enumerate() {
             same(combiner.identities[number], ty, format!("an identity of `{}`", combiner.name));
             same(combiner.bodies[number], ty, format!("a value of `{}`", combiner.name));
@@ -50,15 +54,18 @@ pub(super) fn check(description: &Description) -> Vec<Diagnostic> {
     found
 }
 
-/// What is wrong with actual types for the type parameters.
-pub(crate) fn instance_error(description: &Description, types: &[ElementType]) -> Option<Diagnostic> {
+/// What is wrong with actual types for the type parameters, and with which parameter, as far as it is one.
+pub(crate) fn instance_error(
+    description: &Description,
+    types: &[ElementType],
+) -> Option<(Diagnostic, Option<u32>)> {
     let data = description.data();
     let whole = description.spans().whole;
     let known = |ty: TypeRef| Known::Type(resolve(ty, types));
-    for (param, element) in data.types.iter().zip(types) {
+    for (number, (param, element)) in data.types.iter().zip(types).enumerate() {
         if !param.class.contains(*element) {
-            let message = format!("@{} takes {}, not {element}", data.name, param.class.phrase());
-            return Some(Diagnostic::error(&codes::TDL_TYPE, whole, message));
+            let message = format!("an element must be {}, not {element}", param.class.phrase());
+            return Some((Diagnostic::error(&codes::TDL_TYPE, whole, message), Some(number as u32)));
         }
     }
     let checker = Checker { data, known: &known };
@@ -67,7 +74,11 @@ pub(crate) fn instance_error(description: &Description, types: &[ElementType]) -
         let span = error.span(number, &description.spans().scalars).or(whole);
         let mut diagnostic = Diagnostic::error(error.code(), span, error.message);
         diagnostic.help = error.help;
-        Some(diagnostic)
+        let param = match data.scalar_type(error.part.unwrap_or(ScalarId::from_index(number))) {
+            TypeRef::Concrete(_) => None,
+            TypeRef::Param(param) | TypeRef::Part(param) => Some(param),
+        };
+        Some((diagnostic, param))
     })
 }
 

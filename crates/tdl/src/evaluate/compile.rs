@@ -399,12 +399,15 @@ impl<'c, 'a> Compiler<'c, 'a> {
         }
         let indices =
             indices.iter().map(|&index| self.index(index, block)).collect::<Compiled<Vec<Linear>>>()?;
+        let comparator =
+            call.comparator.map(|id| self.combine(Reducer::Custom(id), ElementType::I1)).transpose()?;
         self.caches += 1;
         Ok(Step::Opaque(Box::new(Opaque {
             to: self.register(),
             cache: self.caches - 1,
             function: function.clone(),
             constants: call.constants.to_vec(),
+            comparator,
             arguments,
             result: call.result as usize,
             indices,

@@ -119,6 +119,8 @@ pub(super) struct Opaque {
     pub(super) cache: usize,
     pub(super) function: OpaqueFunction,
     pub(super) constants: Vec<i64>,
+    /// How it compares elements.
+    pub(super) comparator: Option<Combine>,
     pub(super) arguments: Vec<Argument>,
     pub(super) result: usize,
     pub(super) indices: Vec<Linear>,

@@ -1,9 +1,12 @@
 //! Runs compiled definitions.
 
+use rustc_hash::FxHashMap;
+
 use super::compile::{Context, UNSET};
 use super::program::*;
 use super::{EvaluateError, Tensor, Trace};
 use crate::numeric::{self, Word};
+use crate::opaque::OpaqueArguments;
 
 type Ran<T> = Result<T, EvaluateError>;
 
@@ -48,8 +51,8 @@ fn definition(
     Ok(result)
 }
 
-/// The last call of an opaque function: the indices of its arguments, and its results.
-type Call = (Vec<i64>, Vec<Tensor>);
+/// The calls of an opaque function: by the indices of its arguments, its results.
+type Calls = FxHashMap<Vec<i64>, Vec<Tensor>>;
 
 pub(super) struct State<'a> {
     operands: &'a [Tensor],
@@ -57,7 +60,7 @@ pub(super) struct State<'a> {
     trace: Option<&'a mut Trace>,
     pub(super) words: Vec<Word>,
     ints: Vec<i64>,
-    caches: Vec<Option<Call>>,
+    caches: Vec<Calls>,
 }
 
 impl<'a> State<'a> {
@@ -70,7 +73,7 @@ impl<'a> State<'a> {
         caches: usize,
     ) -> State<'a> {
         let (words, ints) = (vec![UNSET; registers], vec![0; int_registers]);
-        State { operands, lets, trace, words, ints, caches: vec![None; caches] }
+        State { operands, lets, trace, words, ints, caches: vec![Calls::default(); caches] }
     }
 
     /// The next point in row-major order; after the last one comes the first.
@@ -220,14 +223,15 @@ impl<'a> State<'a> {
         let key: Vec<i64> = (call.arguments.iter().flat_map(|argument| &argument.dims))
             .filter_map(|(_, index)| index.as_ref().map(|index| index.value(&self.ints)))
             .collect();
-        let is_fresh = self.caches[call.cache].as_ref().is_some_and(|(known, _)| *known == key);
-        if !is_fresh {
-            let arguments =
+        if !self.caches[call.cache].contains_key(&key) {
+            let tensors =
                 call.arguments.iter().map(|argument| self.slice(argument)).collect::<Ran<Vec<Tensor>>>()?;
-            let results = (call.function.reference)(&arguments, &call.constants).map_err(EvaluateError)?;
-            self.caches[call.cache] = Some((key, results));
+            let mut less = |left: usize, right: usize| self.less(call, &tensors, left, right);
+            let mut arguments = OpaqueArguments::new(&tensors, &call.constants, &mut less);
+            let results = (call.function.reference)(&mut arguments).map_err(EvaluateError)?;
+            self.caches[call.cache].insert(key.clone(), results);
         }
-        let result = self.caches[call.cache].as_ref().and_then(|(_, results)| results.get(call.result));
+        let result = self.caches[call.cache].get(&key).and_then(|results| results.get(call.result));
         let word = result.and_then(|tensor| {
             let mut offset = 0u64;
             for (index, &extent) in call.indices.iter().zip(tensor.dims()) {
@@ -242,6 +246,21 @@ impl<'a> State<'a> {
         };
         self.words[call.to as usize] = word;
         Ok(())
+    }
+
+    /// Whether the elements of all arguments at `left` come before those at `right`.
+    fn less(&mut self, call: &Opaque, tensors: &[Tensor], left: usize, right: usize) -> Result<bool, String> {
+        let Some(Combine::Custom { left: to_left, right: to_right, block, results }) = &call.comparator
+        else {
+            return Err(format!("\"{}\" is called without a comparator", call.function.name));
+        };
+        for (registers, index) in [(to_left, left), (to_right, right)] {
+            for (&register, tensor) in registers.iter().zip(tensors) {
+                self.words[register as usize] = tensor.load(index).unwrap_or(UNSET);
+            }
+        }
+        self.block(block).map_err(|error| error.0)?;
+        Ok(results.first().is_some_and(|&result| self.words[result as usize].low != 0))
     }
 
     /// The part of a tensor that an opaque function is given.

@@ -5,7 +5,7 @@ use tofu_ir::ElementType;
 use super::{Word, float};
 use crate::scalar::{BinaryOp, UnaryOp};
 
-type Complex = (f64, f64);
+pub(crate) type Complex = (f64, f64);
 
 pub(super) fn unary(op: UnaryOp, element: ElementType, a: Word) -> Word {
     let z = a.as_complex(element);
@@ -37,6 +37,21 @@ pub(super) fn unary(op: UnaryOp, element: ElementType, a: Word) -> Word {
             (im, -re)
         }
         UnaryOp::Tanh => tanh(z),
+        UnaryOp::Sinh => (libm::sinh(z.0) * libm::cos(z.1), libm::cosh(z.0) * libm::sin(z.1)),
+        UnaryOp::Cosh => (libm::cosh(z.0) * libm::cos(z.1), libm::sinh(z.0) * libm::sin(z.1)),
+        UnaryOp::Asin => asin(z),
+        UnaryOp::Acos => acos(z),
+        // atan z = -i atanh(i z), asinh z = -i asin(i z)
+        UnaryOp::Atan => {
+            let (re, im) = atanh((-z.1, z.0));
+            (im, -re)
+        }
+        UnaryOp::Asinh => {
+            let (re, im) = asin((-z.1, z.0));
+            (im, -re)
+        }
+        UnaryOp::Acosh => acosh(z),
+        UnaryOp::Atanh => atanh(z),
         UnaryOp::Logistic => {
             let (re, im) = exp((-z.0, -z.1));
             div((1.0, 0.0), (1.0 + re, im))
@@ -62,12 +77,12 @@ pub(super) fn binary(op: BinaryOp, element: ElementType, a: Word, b: Word) -> Wo
     Word::of_complex(element, re, im)
 }
 
-fn mul(x: Complex, y: Complex) -> Complex {
+pub(crate) fn mul(x: Complex, y: Complex) -> Complex {
     (x.0 * y.0 - x.1 * y.1, x.0 * y.1 + x.1 * y.0)
 }
 
 /// Division that scales by the larger part of the divisor (Smith, "Algorithm 116", 1962).
-fn div(x: Complex, y: Complex) -> Complex {
+pub(crate) fn div(x: Complex, y: Complex) -> Complex {
     if y.0.abs() >= y.1.abs() {
         let ratio = y.1 / y.0;
         let scale = y.0 + y.1 * ratio;
@@ -127,6 +142,33 @@ fn tanh(z: Complex) -> Complex {
     let (sine, cosine) = (libm::sinh(z.0), libm::cos(z.1));
     let scale = sine * sine + cosine * cosine;
     (sine * libm::cosh(z.0) / scale, libm::sin(z.1) * cosine / scale)
+}
+
+// Inverse functions and their branch cuts (Kahan, "Branch cuts for complex elementary functions", 1987).
+
+fn asin(z: Complex) -> Complex {
+    let (below, above) = (sqrt((1.0 - z.0, -z.1)), sqrt((1.0 + z.0, z.1)));
+    let (real, _) = mul(below, above);
+    let (_, imaginary) = mul((below.0, -below.1), above);
+    (libm::atan2(z.0, real), libm::asinh(imaginary))
+}
+
+fn acos(z: Complex) -> Complex {
+    let (below, above) = (sqrt((1.0 - z.0, -z.1)), sqrt((1.0 + z.0, z.1)));
+    let (_, imaginary) = mul((above.0, -above.1), below);
+    (2.0 * libm::atan2(below.0, above.0), libm::asinh(imaginary))
+}
+
+fn acosh(z: Complex) -> Complex {
+    let (below, above) = (sqrt((z.0 - 1.0, z.1)), sqrt((z.0 + 1.0, z.1)));
+    let (real, _) = mul((below.0, -below.1), above);
+    (libm::asinh(real), 2.0 * libm::atan2(below.1, above.0))
+}
+
+fn atanh(z: Complex) -> Complex {
+    let distance = (1.0 - z.0) * (1.0 - z.0) + z.1 * z.1;
+    let real = 0.25 * libm::log1p(4.0 * z.0 / distance);
+    (real, 0.5 * libm::atan2(2.0 * z.1, (1.0 - z.0) * (1.0 + z.0) - z.1 * z.1))
 }
 
 fn pow(x: Complex, y: Complex) -> Complex {

@@ -2,7 +2,7 @@
 
 use tofu_ir::ElementType;
 
-use super::Word;
+use super::{Word, special};
 use crate::scalar::{BinaryOp, UnaryOp};
 
 pub(super) fn f32_op(a: Word, b: Word, op: fn(f32, f32) -> f32) -> Word {
@@ -60,7 +60,10 @@ pub(super) fn real(op: UnaryOp, x: f64) -> f64 {
         UnaryOp::Atanh => libm::atanh(x),
         UnaryOp::Erf => libm::erf(x),
         UnaryOp::Erfc => libm::erfc(x),
+        UnaryOp::ErfInv => special::erf_inv(x),
         UnaryOp::Lgamma => libm::lgamma(x),
+        UnaryOp::Digamma => special::digamma(x),
+        UnaryOp::BesselI1e => special::bessel_i1e(x),
         UnaryOp::Real => x,
         UnaryOp::Imag => 0.0,
         // Of no float, or handled by the caller.
@@ -75,8 +78,10 @@ pub(super) fn real(op: UnaryOp, x: f64) -> f64 {
 
 pub(super) fn binary(op: BinaryOp, element: ElementType, a: Word, b: Word) -> Word {
     let (x, y) = (a.as_float(element), b.as_float(element));
-    if op == BinaryOp::Complex {
-        return Word { low: a.low, high: b.low };
+    match op {
+        BinaryOp::Complex => return Word { low: a.low, high: b.low },
+        BinaryOp::NextAfter => return next_after(element, a, b),
+        _ => {}
     }
     Word::of_float(
         element,
@@ -90,6 +95,8 @@ pub(super) fn binary(op: BinaryOp, element: ElementType, a: Word, b: Word) -> Wo
             BinaryOp::Min => extreme(x, y, false),
             BinaryOp::Pow => libm::pow(x, y),
             BinaryOp::Atan2 => libm::atan2(x, y),
+            BinaryOp::Zeta => special::zeta(x, y),
+            BinaryOp::Polygamma => special::polygamma(x, y),
             _ => x,
         },
     )
@@ -104,6 +111,35 @@ fn extreme(x: f64, y: f64, greatest: bool) -> f64 {
         return if x.is_sign_negative() == greatest { y } else { x };
     }
     if (x > y) == greatest { x } else { y }
+}
+
+/// The number next to `a` in the direction of `b`.
+fn next_after(element: ElementType, a: Word, b: Word) -> Word {
+    let (x, y) = (a.as_float(element), b.as_float(element));
+    if x.is_nan() || y.is_nan() || x == y {
+        return if x.is_nan() { a } else { b };
+    }
+    if element.bits() <= 8 {
+        // The narrow formats differ in what their codes mean; there are few.
+        let codes = (0..1u64 << element.bits()).map(|low| Word { low, high: 0 });
+        let beyond = codes.filter(|code| {
+            let value = code.as_float(element);
+            if x < y { value > x } else { value < x }
+        });
+        let nearest = beyond.min_by(|a, b| {
+            let distance = |code: &Word| (code.as_float(element) - x).abs();
+            distance(a).total_cmp(&distance(b))
+        });
+        return nearest.unwrap_or(b);
+    }
+    let sign = 1u64 << (element.bits() - 1);
+    let low = match () {
+        // The least number of that sign.
+        () if x == 0.0 => (b.low & sign) | 1,
+        () if (x < y) == (x > 0.0) => a.low + 1,
+        () => a.low - 1,
+    };
+    Word { low, high: 0 }
 }
 
 /// An integer that orders the values of a type totally: -NaN, -infinity, …, -0, +0, …, infinity, NaN.

@@ -61,7 +61,11 @@ pub(super) fn binary(op: BinaryOp, element: ElementType, a: Word, b: Word) -> Wo
                 let signed = (raw << unused) >> unused;
                 shift(y).map_or(if signed < 0 { -1 } else { 0 }, |by| signed >> by)
             }
-            BinaryOp::Atan2 | BinaryOp::Complex => x,
+            BinaryOp::Atan2
+            | BinaryOp::NextAfter
+            | BinaryOp::Zeta
+            | BinaryOp::Polygamma
+            | BinaryOp::Complex => x,
         },
     )
 }

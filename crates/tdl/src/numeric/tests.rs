@@ -240,3 +240,186 @@ fn complex_numbers() {
     }
     assert_eq!(apply(UnaryOp::LogPlusOne, 1e-20, 0.0).0, 1e-20);
 }
+
+/// Whether a function of `f64`s has these values, to some units in the last place.
+fn check_values(run: impl Fn(&[f64]) -> f64, values: &[(&[f64], f64)]) {
+    for (arguments, wanted) in values {
+        let found = run(arguments);
+        let is_near = found == *wanted
+            || (found.is_nan() && wanted.is_nan())
+            || (found - wanted).abs() <= 1e-14 * wanted.abs();
+        assert!(
+            is_near && found.is_sign_negative() == wanted.is_sign_negative()
+                || wanted.is_nan() && found.is_nan(),
+            "{arguments:?}: {found:?} is not {wanted:?}"
+        );
+    }
+}
+
+#[test]
+fn special_functions_of_one_value() {
+    use std::f64::consts::PI;
+    let inf = f64::INFINITY;
+    let run = |op: UnaryOp| move |x: &[f64]| unary_fn(F64)(op, F64, float(F64, x[0])).as_float(F64);
+    check_values(
+        run(UnaryOp::ErfInv),
+        &[
+            (&[0.0], 0.0),
+            (&[-0.0], -0.0),
+            (&[0.5], 0.476_936_276_204_469_9),
+            (&[-0.5], -0.476_936_276_204_469_9),
+            (&[0.999_999], 3.458_910_737_275_499),
+            (&[1.0 - f64::EPSILON / 2.0], 5.863_584_748_755_167),
+            (&[1e-300], 1e-300 * PI.sqrt() / 2.0),
+            (&[1e-9], 1e-9 * PI.sqrt() / 2.0),
+            (&[1.0], inf),
+            (&[-1.0], -inf),
+            (&[1.5], f64::NAN),
+        ],
+    );
+    // ψ(1) = -γ, ψ(1/2) = -γ - 2 ln 2, ψ(x + 1) = ψ(x) + 1/x
+    let gamma = 0.577_215_664_901_532_9;
+    check_values(
+        run(UnaryOp::Digamma),
+        &[
+            (&[1.0], -gamma),
+            (&[2.0], 1.0 - gamma),
+            (&[0.5], -gamma - 2.0 * 2f64.ln()),
+            (&[-1.5], 2.0 - gamma - 2.0 * 2f64.ln() + 2.0 / 3.0),
+            (&[10.0], 2.251_752_589_066_721),
+            (&[1e10], 23.025_850_929_890_456),
+            (&[0.0], f64::NAN),
+            (&[-3.0], f64::NAN),
+            (&[inf], inf),
+            (&[-inf], f64::NAN),
+        ],
+    );
+    check_values(
+        run(UnaryOp::BesselI1e),
+        &[
+            (&[0.0], 0.0),
+            (&[1.0], 0.207_910_415_349_708_5),
+            (&[-1.0], -0.207_910_415_349_708_5),
+            (&[29.999_999], 0.071_916_331_766_242_71),
+            (&[30.0], 0.071_916_330_598_647_5),
+            (&[1e10], 3.989_422_803_864_723e-6),
+            (&[inf], 0.0),
+        ],
+    );
+    // f32: rounded once.
+    let rounded = unary_fn(F32)(UnaryOp::ErfInv, F32, float(F32, 0.5)).as_float(F32);
+    assert_eq!(rounded, f64::from(0.476_936_276_204_469_9_f64 as f32));
+}
+
+#[test]
+fn special_functions_of_two_values() {
+    use std::f64::consts::PI;
+    let inf = f64::INFINITY;
+    let run = |op: BinaryOp| {
+        move |x: &[f64]| binary_fn(op, F64)(op, F64, float(F64, x[0]), float(F64, x[1])).as_float(F64)
+    };
+    check_values(
+        run(BinaryOp::Zeta),
+        &[
+            (&[2.0, 1.0], PI * PI / 6.0),
+            (&[4.0, 1.0], PI.powi(4) / 90.0),
+            (&[3.0, 0.5], 8.414_398_322_117_158),
+            (&[3.0, -1.5], 0.118_102_025_820_864_13),
+            (&[4.0, -2.5], 32.457_979_369_864_6),
+            (&[2.0, 1e10], 1.000_000_000_05e-10),
+            (&[50.0, 1.5], 1.568_328_545_496_635_2e-9),
+            (&[1000.0, 1.5], 8.104_774_656_527_566e-177),
+            (&[1.0, 1.0], inf),
+            (&[0.5, 1.0], f64::NAN),
+            (&[2.0, -1.0], inf),
+            (&[3.0, 0.0], f64::NAN),
+            (&[2.5, -0.5], f64::NAN),
+        ],
+    );
+    check_values(
+        run(BinaryOp::Polygamma),
+        &[
+            (&[0.0, 1.0], -0.577_215_664_901_532_9),
+            (&[1.0, 1.0], PI * PI / 6.0),
+            (&[1.0, 0.5], PI * PI / 2.0),
+            (&[2.0, 2.5], -0.236_204_051_641_727_36),
+            (&[2.0, -0.5], -0.828_796_644_234_32),
+            (&[3.0, 0.1], 60_004.512_876_790_24),
+            (&[10.0, 3.0], -21.436_606_628_712_99),
+            (&[-1.0, 0.5], f64::NAN),
+            (&[0.5, 1.0], f64::NAN),
+        ],
+    );
+    check_values(
+        run(BinaryOp::NextAfter),
+        &[
+            (&[1.0, 2.0], 1.0 + f64::EPSILON),
+            (&[1.0, -2.0], 1.0 - f64::EPSILON / 2.0),
+            (&[-1.0, 2.0], -1.0 + f64::EPSILON / 2.0),
+            (&[0.0, 1.0], 5e-324),
+            (&[-0.0, -1.0], -5e-324),
+            (&[-5e-324, 1.0], -0.0),
+            (&[inf, 0.0], f64::MAX),
+            (&[f64::MAX, inf], inf),
+            (&[3.0, 3.0], 3.0),
+            (&[f64::NAN, 1.0], f64::NAN),
+            (&[1.0, f64::NAN], f64::NAN),
+        ],
+    );
+    let next = |element, a: f64, b: f64| {
+        binary_fn(BinaryOp::NextAfter, element)(
+            BinaryOp::NextAfter,
+            element,
+            float(element, a),
+            float(element, b),
+        )
+        .as_float(element)
+    };
+    assert_eq!(next(BF16, 1.0, 2.0), 1.0078125);
+    assert_eq!(next(F16, 65504.0, inf), inf);
+    assert_eq!(next(F8E4M3FN, 0.0, -1.0), -0.001_953_125);
+    assert_eq!(next(F8E4M3FNUZ, -0.000_976_562_5, 1.0), 0.0);
+    assert_eq!(next(F8E4M3FN, 448.0, -448.0), 416.0);
+}
+
+#[test]
+fn complex_inverse_functions() {
+    let run = |op: UnaryOp, re: f64, im: f64| {
+        unary_fn(Complex64)(op, Complex64, Word::of_complex(Complex64, re, im)).as_complex(Complex64)
+    };
+    let near = |op, (re, im): (f64, f64), wanted: (f64, f64)| {
+        let found = run(op, re, im);
+        assert!(
+            (found.0 - wanted.0).abs() < 1e-14 && (found.1 - wanted.1).abs() < 1e-14,
+            "{op:?}({re}, {im}) is {found:?}, not {wanted:?}"
+        );
+    };
+    let z = (0.5, 0.25);
+    near(UnaryOp::Asin, z, (0.501_608_853_275_500_9, 0.281_396_056_245_292_8));
+    near(UnaryOp::Acos, z, (1.069_187_473_519_395_8, -0.281_396_056_245_292_8));
+    near(UnaryOp::Atan, z, (0.484_254_490_329_966_2, 0.200_586_618_131_234_32));
+    near(UnaryOp::Asinh, z, (0.492_675_683_420_770_5, 0.224_328_452_634_667_5));
+    near(UnaryOp::Acosh, z, (0.281_396_056_245_292_8, 1.069_187_473_519_395_8));
+    near(UnaryOp::Atanh, z, (0.500_370_000_052_531_1, 0.314_398_143_207_716_5));
+    near(UnaryOp::Sinh, z, (0.504_895_714_387_995_1, 0.278_979_128_350_261_56));
+    near(UnaryOp::Cosh, z, (1.092_570_804_731_917_6, 0.128_921_041_728_098_26));
+    let z = (-2.0, 1.0);
+    near(UnaryOp::Asin, z, (-1.063_440_023_577_752_1, 1.469_351_744_368_185_2));
+    near(UnaryOp::Acos, z, (2.634_236_350_372_648_7, -1.469_351_744_368_185_2));
+    near(UnaryOp::Atan, z, (-1.178_097_245_096_172_4, 0.173_286_795_139_986_32));
+    near(UnaryOp::Asinh, z, (-1.528_570_919_480_998_2, 0.427_078_586_392_476_1));
+    near(UnaryOp::Acosh, z, (1.469_351_744_368_185_2, 2.634_236_350_372_648_7));
+    near(UnaryOp::Atanh, z, (-0.402_359_478_108_525_07, 1.338_972_522_294_493_5));
+    // On the branch cuts the sign of zero says which side.
+    near(UnaryOp::Acos, (2.0, 0.0), (0.0, -1.316_957_896_924_816_6));
+    near(UnaryOp::Acosh, (-2.0, 0.0), (1.316_957_896_924_816_6, std::f64::consts::PI));
+    near(UnaryOp::Asin, (2.0, 0.0), (std::f64::consts::FRAC_PI_2, 1.316_957_896_924_816_6));
+    // The functions undo their inverses.
+    for (op, inverse) in
+        [(UnaryOp::Asin, UnaryOp::Sine), (UnaryOp::Acosh, UnaryOp::Cosh), (UnaryOp::Atanh, UnaryOp::Tanh)]
+    {
+        let there = run(op, 0.3, -0.7);
+        let back = run(inverse, there.0, there.1);
+        assert!((back.0 - 0.3).abs() < 1e-14 && (back.1 + 0.7).abs() < 1e-14);
+    }
+}

@@ -107,16 +107,22 @@ impl<'t> Lowering<'t, '_> {
             let Some(source) = self.tensor(*word) else { return self.nothing() };
             arguments.push(Slice { source, dims });
         }
-        if arguments.len() != function.arguments || call.component as usize >= function.results {
-            let message =
-                format!("\"{name}\" takes {} tensors and gives {}", function.arguments, function.results);
-            self.b.at(expr.span).report(&codes::TDL_UNKNOWN_OPAQUE, message);
-            return self.nothing();
+        let mut comparator = None;
+        if let Some(word) = call.comparator {
+            comparator = self.combiners.get(word.text).copied();
+            if comparator.is_none() {
+                let message = format!("unknown comparator `{}`", word.text);
+                let help = suggest::did_you_mean(word.text, self.combiners.keys().copied());
+                let error = Diagnostic::error(&codes::TDL_UNKNOWN_NAME, word.span, message);
+                self.b.note(error.maybe_help(help));
+                return self.nothing();
+            }
         }
         let indices: Vec<IndexId> = call.indices.iter().map(|index| self.index(index)).collect();
         let call = OpaqueCall {
             function: name.into(),
             constants: call.constants.clone().into(),
+            comparator,
             arguments: arguments.into(),
             result: call.component,
         };

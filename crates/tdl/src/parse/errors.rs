@@ -49,9 +49,12 @@ fn rule_name(rule: Rule) -> Option<&'static str> {
         Rule::ty => "an element type",
         Rule::conditions | Rule::condition => "a condition (`where X = …`)",
         Rule::relation => "`=`, `<=`, `<`, `>=` or `>`",
-        Rule::statement | Rule::combiner | Rule::intermediate | Rule::definition | Rule::target => {
-            "a definition (`out[i] = …`)"
-        }
+        Rule::statement
+        | Rule::combiner
+        | Rule::comparator
+        | Rule::intermediate
+        | Rule::definition
+        | Rule::target => "a definition (`out[i] = …`)",
         Rule::expr
         | Rule::conditional
         | Rule::unary

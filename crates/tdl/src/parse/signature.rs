@@ -195,7 +195,7 @@ impl<'t> Lowering<'t, '_> {
     fn statement(&mut self, pair: Pair<'t, Rule>, declared: &mut [Declared]) {
         let span = self.reader.span(&pair);
         match pair.as_rule() {
-            Rule::combiner => self.combiner(pair),
+            Rule::combiner | Rule::comparator => self.combiner(pair),
             rule => {
                 let is_let = rule == Rule::intermediate;
                 let mut inner = pair.into_inner().filter(|part| part.as_rule() != Rule::let_word);
@@ -273,6 +273,7 @@ impl<'t> Lowering<'t, '_> {
     fn combiner(&mut self, pair: Pair<'t, Rule>) {
         let mut slots: Vec<(&'t str, TypeRef)> = Vec::new();
         let mut tuples = Vec::new();
+        let compares = pair.as_rule() == Rule::comparator;
         let mut name = self.reader.word(&pair);
         for part in pair.into_inner() {
             match part.as_rule() {
@@ -294,7 +295,7 @@ impl<'t> Lowering<'t, '_> {
         let same =
             slots.len() == 2 * half && slots[half..].iter().map(|slot| slot.1).eq(types.iter().copied());
         if !same {
-            let message = "a combiner takes as many left as right values, of the same types";
+            let message = "there must be as many right values as left ones, of the same types";
             self.b.at(name.span).report(&codes::TDL_WRONG_REDUCER, message);
             return;
         }
@@ -303,25 +304,33 @@ impl<'t> Lowering<'t, '_> {
         }
         let names: Vec<&str> = slots.iter().map(|slot| slot.0).collect();
         let id = self.b.combiner(name.text, &types, &names);
-        let mut values = tuples.into_iter().enumerate().map(|(number, tuple)| {
-            // The first tuple, the identities, may not use the carried values.
-            self.carried = if number == 0 { Vec::new() } else { names.clone() };
+        let mut values: Vec<Vec<ScalarId>> = Vec::new();
+        for (number, part) in tuples.into_iter().enumerate() {
+            // The identities, which come first, may not use the carried values.
+            self.carried = if number == 0 && !compares { Vec::new() } else { names.clone() };
             self.current_combiner = Some(id);
-            let mut values = Vec::new();
-            for (index, part) in tuple.into_inner().enumerate() {
+            let (parts, types) = if compares {
+                (vec![part], &[TypeRef::Concrete(ElementType::I1)][..])
+            } else {
+                (part.into_inner().collect(), &types[..])
+            };
+            let mut each = Vec::new();
+            for (index, part) in parts.into_iter().enumerate() {
                 let place = types.get(index).map_or(Place::Free, |&ty| Place::Of(ty));
                 match self.reader.expr(part) {
-                    Ok(expr) => values.push(self.scalar(&expr, place)),
+                    Ok(expr) => each.push(self.scalar(&expr, place)),
                     Err(error) => self.b.note(error),
                 }
             }
-            values
-        });
-        let (identities, bodies) = (values.next().unwrap_or_default(), values.next().unwrap_or_default());
-        drop(values);
+            values.push(each);
+        }
         self.carried = Vec::new();
         self.current_combiner = None;
-        self.b.finish_combiner(id, &identities, &bodies);
+        match &values[..] {
+            [identities, bodies] => self.b.finish_combiner(id, identities, bodies),
+            [bodies] => self.b.finish_combiner(id, &[], bodies),
+            _ => {}
+        }
         self.combiners.insert(name.text, id);
     }
 }

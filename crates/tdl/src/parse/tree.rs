@@ -35,6 +35,7 @@ pub(super) enum Kind<'t> {
 pub(super) struct Opaque<'t> {
     pub(super) function: Word<'t>,
     pub(super) constants: Vec<i64>,
+    pub(super) comparator: Option<Word<'t>>,
     pub(super) arguments: Vec<(Word<'t>, Vec<Option<Expr<'t>>>)>,
     pub(super) component: u32,
     pub(super) indices: Vec<Expr<'t>>,
@@ -283,6 +284,7 @@ impl Reader {
         let mut call = Opaque {
             function: self.word(&pair),
             constants: Vec::new(),
+            comparator: None,
             arguments: Vec::new(),
             component: 0,
             indices: Vec::new(),
@@ -302,6 +304,10 @@ impl Reader {
                         })?;
                         call.constants.push(value);
                     }
+                }
+                Rule::by => {
+                    let word = part.into_inner().find(|inner| inner.as_rule() == Rule::word);
+                    call.comparator = word.map(|word| self.word(&word));
                 }
                 Rule::slice => {
                     let mut inner = part.into_inner();

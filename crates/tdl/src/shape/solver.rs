@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use tofu_ir::{Dim, EntityId};
 
-use super::Value;
+use super::{Names, Value};
 use crate::description::*;
 use crate::poly::{Atom, Atoms, Poly};
 use crate::print::index_text;
@@ -44,6 +44,7 @@ pub(super) type Conflict = (String, Option<Value>, Option<Value>);
 
 pub(super) struct Solver<'d> {
     data: &'d Data,
+    names: Names<'d>,
     atoms: Atoms,
     /// What a free atom stands for.
     free: Vec<Dim>,
@@ -53,7 +54,7 @@ pub(super) struct Solver<'d> {
 }
 
 impl<'d> Solver<'d> {
-    pub(super) fn new(data: &'d Data) -> Solver<'d> {
+    pub(super) fn new(data: &'d Data, names: Names<'d>) -> Solver<'d> {
         let equations = data.conditions.iter().enumerate().filter(|(_, c)| c.relation == Relation::Equal);
         let equations = equations.map(|(number, condition)| Equation {
             left: condition.left,
@@ -63,6 +64,7 @@ impl<'d> Solver<'d> {
         });
         Solver {
             data,
+            names,
             atoms: Atoms::default(),
             free: Vec::new(),
             values: vec![None; data.extents.len()],
@@ -197,7 +199,8 @@ impl<'d> Solver<'d> {
                     let (left, right) = (left.as_constant(), right.as_constant());
                     format!("{} > {}", number_text(left), number_text(right))
                 });
-                return Err((message, None, None));
+                let (value, other) = self.blamed(*condition);
+                return Err((message, value, other));
             }
         }
         for index in &self.data.indices {
@@ -212,25 +215,65 @@ impl<'d> Solver<'d> {
     }
 
     fn conflict(&mut self, number: usize) -> Conflict {
-        let origin = self.equations[number].origin;
-        let (expected, actual) = (self.left_text(number), self.right_text(number));
-        let left = self.equations[number].left;
-        let value = self.poly(left).and_then(|left| left.as_constant());
+        let Equation { left, origin, .. } = self.equations[number];
+        let actual = self.right_text(number);
+        let value = number_text(self.poly(left).and_then(|left| left.as_constant()));
+        if let Origin::Condition(condition) = origin {
+            let (blamed, other) = self.blamed(self.data.conditions[condition]);
+            let message = format!("{} does not hold: {value} is not {actual}", self.place(origin));
+            return (message, blamed, other);
+        }
         // The extents in it, and who gave them their values.
         let mut others = Vec::new();
         self.mentioned(left, &mut others);
         let other = others.iter().find_map(|&extent| {
-            let (_, by) = self.values[extent.index()].as_ref()?;
-            (*by != origin).then_some((extent, *by))
+            let by = self.origin_of(extent)?;
+            (by != origin).then_some((extent, by))
         });
-        let mut message =
-            format!("{} is {actual}, but `{expected}` is {}", self.place(origin), number_text(value));
-        if let Some((extent, by)) = other {
-            let name = &self.data.extents[extent.index()];
-            let value = self.values[extent.index()].as_ref().and_then(|(value, _)| value.as_constant());
-            message.push_str(&format!(", since `{name}` is {} by {}", number_text(value), self.place(by)));
-        }
+        let own = self.place(origin);
+        let message = match other {
+            // Both are this one extent, whatever it is called.
+            Some((extent, by)) if self.is_bare(left, extent) && self.gives_bare(by, extent) => {
+                format!("{own} is {actual}, but {} is {value}", self.place(by))
+            }
+            Some((extent, by)) => {
+                let name = &self.data.extents[extent.index()];
+                let given = self.values[extent.index()].as_ref().and_then(|(value, _)| value.as_constant());
+                format!(
+                    "{own} is {actual}, but `{}` is {value}, since `{name}` is {} by {}",
+                    index_text(self.data, left),
+                    number_text(given),
+                    self.place(by)
+                )
+            }
+            None => format!("{own} is {actual}, not {value}"),
+        };
         (message, origin.value(), other.and_then(|(_, by)| by.value()))
+    }
+
+    /// The values that gave the extents of a condition theirs.
+    fn blamed(&self, condition: Condition) -> (Option<Value>, Option<Value>) {
+        let mut extents = Vec::new();
+        self.mentioned(condition.left, &mut extents);
+        self.mentioned(condition.right, &mut extents);
+        let mut values = extents.iter().filter_map(|&extent| self.origin_of(extent)?.value());
+        let first = values.next();
+        (first, values.find(|&value| Some(value) != first))
+    }
+
+    /// Whose equation gave an extent its value.
+    fn origin_of(&self, extent: ExtentId) -> Option<Origin> {
+        self.values[extent.index()].as_ref().map(|&(_, by)| by)
+    }
+
+    fn is_bare(&self, id: IndexId, extent: ExtentId) -> bool {
+        self.data.index(id) == Index::Extent(extent)
+    }
+
+    /// Whether a dimension is said to be just this extent.
+    fn gives_bare(&self, origin: Origin, extent: ExtentId) -> bool {
+        origin.value().is_some()
+            && self.equations.iter().any(|other| other.origin == origin && self.is_bare(other.left, extent))
     }
 
     fn assume(&mut self, number: usize) {
@@ -269,23 +312,23 @@ impl<'d> Solver<'d> {
     }
 
     fn right_text(&mut self, number: usize) -> String {
-        match &self.equations[number].right {
-            Right::Actual(poly, _) => number_text(poly.as_constant()),
+        let poly = match &self.equations[number].right {
+            Right::Actual(poly, _) => poly.as_constant(),
             Right::Extent(extent) => {
                 let extent = *extent;
-                let value = self.poly(extent).and_then(|value| value.as_constant());
-                format!("`{}` = {}", index_text(self.data, extent), number_text(value))
+                self.poly(extent).and_then(|value| value.as_constant())
             }
-        }
+        };
+        number_text(poly)
     }
 
     fn place(&self, origin: Origin) -> String {
         match origin {
             Origin::Operand(number, dimension) => {
-                format!("dimension {dimension} of `{}`", self.data.parameters[number].name)
+                format!("dimension {dimension} of {}", (self.names)(Value::Operand(number)))
             }
             Origin::Result(number, dimension) => {
-                format!("dimension {dimension} of the result `{}`", self.data.results[number].name)
+                format!("dimension {dimension} of {}", (self.names)(Value::Result(number)))
             }
             Origin::Condition(number) => {
                 let condition = self.data.conditions[number];

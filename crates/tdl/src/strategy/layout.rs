@@ -58,7 +58,7 @@ pub(super) fn operands(data: &Data, axis: &Axis) -> (Amount, Vec<OperandLayout>)
         .map(|(number, parameter)| {
             let dims = parameter.dims.iter().enumerate().map(|(dimension, &size)| {
                 let ends = walk.operands[number].as_ref().and_then(|dims| dims.get(dimension));
-                let layout = ends.map_or(DimLayout::Whole, |ends| share.layout(ends, size, &mut facts));
+                let layout = ends.map_or(DimLayout::Unread, |ends| share.layout(ends, size, &mut facts));
                 let is_masked = walk.masked[number].contains(&dimension);
                 if is_masked && layout == DimLayout::Split { DimLayout::Masked } else { layout }
             });

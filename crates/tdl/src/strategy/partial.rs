@@ -33,6 +33,9 @@ pub(super) fn partial(data: &Data, id: ScalarId, var: VarId) -> Option<Partial> 
             partial(data, *inner.bodies.first()?, var).filter(|part| part.reducer == inner.reducer)
         }
         Scalar::Unary(UnaryOp::Neg, a) => partial(data, *a, var).filter(|part| part.reducer == Reducer::Sum),
+        // Rounding keeps the order; a rounded sum is, to rounding, the sum of what was rounded.
+        Scalar::Convert(a) if is_float(data, *a) && is_float(data, id) => partial(data, *a, var)
+            .filter(|part| matches!(part.reducer, Reducer::Sum | Reducer::Max | Reducer::Min)),
         Scalar::Binary(op, a, b) => binary(data, *op, *a, *b, var),
         Scalar::Select(condition, a, b) => {
             if mentions_var(data, *condition, var) {
@@ -123,6 +126,10 @@ fn join(a: Partial, b: Partial) -> Option<Partial> {
     joined.reductions.sort_by_key(|id| id.index());
     joined.reductions.dedup();
     Some(joined)
+}
+
+fn is_float(data: &Data, id: ScalarId) -> bool {
+    matches!(data.scalar_type(id), TypeRef::Concrete(element) if element.is_float())
 }
 
 fn is_inexact(data: &Data, id: ScalarId) -> bool {

@@ -25,6 +25,7 @@ impl Strategy {
 
 fn dim_text(dim: &DimLayout, data: &Data) -> String {
     match dim {
+        DimLayout::Unread => "unread".to_owned(),
         DimLayout::Whole => "whole".to_owned(),
         DimLayout::Split => "split".to_owned(),
         DimLayout::Blocks(size) => format!("blocks({})", size.text(data)),

@@ -186,4 +186,41 @@ cases! {
     "tdl @local_response(x: [C, N]) -> [C, N] {
        out[c, n] = sum(k: 5) if c + k >= 2 and c + k < C + 2 then x[c + k - 2, n] * x[c + k - 2, n] else 0
      }", [C 1..9, N 1..3], [I32], [(-9, 9)], true;
+    "tdl @sum_from(x: [N, M], init: []) -> [N] { out[i] = init[] + sum(j) x[i, j] }",
+        [N 1..5, M 1..9], [I32], [(-9, 9)], true;
+    "tdl @product_from(x: [N], init: []) -> [] { out[] = init[] * prod(i) x[i] }", [N 1..6], [I32], [(-3, 3)], true;
+    "tdl @max_from(x: [N, M], init: []) -> [M] { out[j] = max(init[], max(i) x[i, j]) }",
+        [N 1..9, M 1..4], [I32], [(-9, 9)], true;
+    "tdl @or_from(x: i1[N], init: i1[]) -> i1[] { out[] = init[] or (or(i) x[i]) }", [N 1..9], [I1], [(0, 1)], true;
+    "tdl @and_from(x: [N], init: []) -> [] { out[] = init[] and (and(i) x[i]) }", [N 1..9], [Ui8], [(0, 255)], true;
+    "tdl @sort(x: i32[B, N], y: i32[B, N]) -> (a: i32[B, N], b: i32[B, N]) {
+       compare less(p: i32, i: i32; q: i32, j: i32) = p < q or p == q and i > j
+       a[b, i] = opaque \"sort\" by less (x[b, :], y[b, :])[i]
+       b[b, i] = opaque \"sort\" by less (x[b, :], y[b, :]).1[i]
+     }", [B 1..7, N 1..6], [I32], [(-3, 3)], false;
+    "tdl @sort_columns(x: f32[N, M]) -> f32[N, M] {
+       compare less(a: f32; b: f32) = order_key(a) > order_key(b)
+       let scaled[i, j] = x[i, j] * 2
+       out[i, j] = opaque \"sort\" by less (scaled[:, j])[i]
+     }", [N 1..6, M 1..9], [F32], [(-9, 9)], false;
+    "tdl @top_k(x: [B, N]) -> (values: [B, 2], at: i32[B, 2]) where 2 <= N {
+       values[b, i] = opaque \"top_k\"{2}(x[b, :])[i]
+       at[b, i] = opaque \"top_k\"{2}(x[b, :]).1[i]
+     }", [B 1..9, N 2..6], [I32], [(-3, 3)], false;
+    "tdl @solve(a: [B, N, N], b: [B, N, M]) -> [B, N, M] {
+       out[i, j, k] = opaque \"triangular_solve\"{1, 0, 0}(a[i, :, :], b[i, :, k])[j]
+     }", [B 1..4, N 1..3, M 1..5], [F64], [(1, 9)], false;
+    "tdl @fft(x: [A, B, C]) -> [A, B, C] { out[i, j, k] = opaque \"fft\"(x[i, :, :])[j, k] }",
+        [A 1..5, B 1..3, C 1..4], [Complex64], [(-9, 9)], false;
+    "tdl @rfft(x: f32[A, 6, C]) -> complex<f32>[A, 4, C] { out[i, j, k] = opaque \"rfft\"(x[i, :, k])[j] }",
+        [A 1..5, C 1..5], [F32], [(-9, 9)], false;
+    "tdl @random(s: ui64[B, 2]) -> ui32[B, 3] { out[b, i] = opaque \"philox32\"{3}(s[b, :])[i] }",
+        [B 1..9], [Ui64], [(0, 99)], false;
+    "tdl @dot_wide(a: bf16[M, K], b: bf16[K, N]) -> f32[M, N] {
+       out[m, n] = sum(k) convert<f32>(a[m, k]) * convert<f32>(b[k, n])
+     }", [M 1..4, K 1..9, N 1..4], [BF16], [(-9, 9)], true;
+    "tdl @dot_rounded(a: bf16[M, K], b: bf16[K, N]) -> bf16[M, N] {
+       out[m, n] = convert<bf16>(sum(k) convert<f32>(a[m, k]) * convert<f32>(b[k, n]))
+     }", [M 1..4, K 1..9, N 1..4], [BF16], [(-9, 9)], true;
+    "tdl @max_rounded(x: f32[N]) -> f16[] { out[] = convert<f16>(max(i) x[i] / 3) }", [N 1..9], [F32], [(-9, 9)], true;
 }

@@ -5,8 +5,11 @@
 mod built;
 mod catalog;
 mod evaluation;
+mod functions;
 mod mistakes;
+mod ops;
 mod property;
+mod regions;
 mod shapes;
 mod soundness;
 mod split;

@@ -272,3 +272,59 @@ fn gathers_split_what_they_gather_from() {
         ],
     );
 }
+
+#[test]
+fn wider_accumulation_keeps_the_strategies() {
+    let product = "convert<f32>(a[m, k]) * convert<f32>(b[k])";
+    let expected = ["m: a [split, whole], b [whole] -> concat 0", "k: a [whole, split], b [split] -> sum"];
+    let wide = format!("tdl @dot(a: bf16[M, K], b: bf16[K]) -> f32[M] {{ out[m] = sum(k) {product} }}");
+    check(&wide, &expected);
+    let rounded = format!(
+        "tdl @dot(a: bf16[M, K], b: bf16[K]) -> bf16[M] {{ out[m] = convert<bf16>(sum(k) {product}) }}"
+    );
+    check(&rounded, &expected);
+    let found = tofu_tdl::accesses(&read(&wide));
+    assert!(found.operands.iter().all(|access| access.is_linear));
+    // Integers wrap at other places when they are wider.
+    check("tdl @total(x: i8[N]) -> i32[] { out[] = convert<i32>(sum(i) x[i]) }", &[]);
+}
+
+#[test]
+fn what_a_reduction_starts_with_counts_once() {
+    let rows = "i: x [split, whole], init [] -> concat 0";
+    check("tdl @from(x: [N, M], init: []) -> [N] { out[i] = init[] + sum(j) x[i, j] }", &[rows]);
+    check("tdl @from(x: [N, M], init: []) -> [N] { out[i] = init[] * prod(j) x[i, j] }", &[rows]);
+    let columns = |name: &str| format!("j: x [whole, split], init [] -> {name}");
+    check(
+        "tdl @from(x: [N, M], init: []) -> [N] { out[i] = max(init[], max(j) x[i, j]) }",
+        &[rows, &columns("max")],
+    );
+    check(
+        "tdl @from(x: i1[N, M], init: i1[]) -> i1[N] { out[i] = init[] or (or(j) x[i, j]) }",
+        &[rows, &columns("or")],
+    );
+}
+
+#[test]
+fn opaque_functions_split_by_their_batches() {
+    check(
+        "tdl @top_k(x: [B, N]) -> (values: [B, 2], at: i32[B, 2]) where 2 <= N {
+           values[b, i] = opaque \"top_k\"{2}(x[b, :])[i]
+           at[b, i] = opaque \"top_k\"{2}(x[b, :]).1[i]
+         }",
+        &["b: x [split, whole] -> concat 0, concat 0"],
+    );
+    check(
+        "tdl @solve(a: [B, N, N], b: [B, N, M]) -> [B, N, M] {
+           out[i, j, k] = opaque \"triangular_solve\"{1, 0, 0}(a[i, :, :], b[i, :, k])[j]
+         }",
+        &[
+            "i: a [split, whole, whole], b [split, whole, whole] -> concat 0",
+            "k: a [whole, whole, whole], b [whole, whole, split] -> concat 2",
+        ],
+    );
+    check(
+        "tdl @fft(x: [A, B, C]) -> [A, B, C] { out[i, j, k] = opaque \"fft\"(x[i, :, :])[j, k] }",
+        &["i: x [split, whole, whole] -> concat 0"],
+    );
+}

@@ -69,7 +69,7 @@ fn regions_are_the_smallest_boxes() {
 /// Where a layout says that a worker's elements of a dimension lie, for a share of whole blocks.
 fn claimed(layout: &DimLayout, extents: &[i64], size: i64, start: i64, blocks: i64) -> Option<(i64, i64)> {
     let (scale, low, high) = match layout {
-        DimLayout::Whole | DimLayout::Irregular => return None,
+        DimLayout::Unread | DimLayout::Whole | DimLayout::Irregular => return None,
         DimLayout::Split | DimLayout::Masked => (1, 0, 0),
         DimLayout::Blocks(scale) => (scale.value(extents)?, 0, 0),
         DimLayout::Halo { scale, low, high, .. } => {
