@@ -13,12 +13,12 @@ pub struct OperandSpec {
     pub arity: Arity,
 }
 
-/// How many values a specification stands for.
+/// How many values or regions a specification stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arity {
     /// Exactly one.
     One,
-    /// Any number. All variadic specifications of an op stand for the same number.
+    /// Any number. All variadic operands of an op stand for the same number of values, and so do all variadic results.
     Variadic,
 }
 
@@ -152,13 +152,15 @@ pub const INTS_PAIR: AttrClass = AttrClass {
     },
 };
 
-/// A region of an op.
+/// A region of an op, or a run of them.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionSpec {
     /// What it is called in messages and references.
     pub name: &'static str,
     /// How many blocks it may have.
     pub blocks: BlockCount,
+    /// How many there are; only an op's last specification may be variadic.
+    pub arity: Arity,
 }
 
 /// How many blocks a region may have.
@@ -174,10 +176,16 @@ pub enum BlockCount {
 
 /// A region of exactly one block.
 pub const fn region(name: &'static str) -> RegionSpec {
-    RegionSpec { name, blocks: BlockCount::One }
+    RegionSpec { name, blocks: BlockCount::One, arity: Arity::One }
 }
 
 impl RegionSpec {
+    /// Any number of them.
+    pub const fn variadic(mut self) -> RegionSpec {
+        self.arity = Arity::Variadic;
+        self
+    }
+
     /// With another number of blocks.
     pub const fn blocks(mut self, blocks: BlockCount) -> RegionSpec {
         self.blocks = blocks;

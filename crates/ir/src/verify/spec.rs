@@ -147,17 +147,21 @@ fn check_attributes(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
 
 fn check_regions(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     let def = module.def(op);
-    if module.region_count(op) != def.regions.len() {
+    let (given, last) = (module.region_count(op), def.regions.last());
+    let variadic = last.filter(|spec| spec.arity == Arity::Variadic);
+    let fixed = def.regions.len() - variadic.iter().len();
+    if given < fixed || given > fixed && variadic.is_none() {
+        let at_least = if variadic.is_some() { "at least " } else { "" };
         let message = format!(
-            "`{}` has {}, but is given {}",
+            "`{}` has {at_least}{}, but is given {given}",
             def.written_name(),
-            plural(def.regions.len(), "region"),
-            module.region_count(op)
+            plural(fixed, "region")
         );
         found.push(module.error(op, &codes::WRONG_REGIONS, message));
         return;
     }
-    for (region, spec) in module.regions(op).zip(def.regions) {
+    let specs = def.regions[..fixed].iter().chain(variadic.into_iter().cycle());
+    for (region, spec) in module.regions(op).zip(specs) {
         let blocks = module.blocks(region).len();
         let wanted = match spec.blocks {
             BlockCount::One if blocks != 1 => "exactly one block",
