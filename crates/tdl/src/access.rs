@@ -80,7 +80,7 @@ pub fn accesses(description: &Description) -> Accesses {
     let is_elementwise = same_indices
         && !has_reduction
         && !has_opaque
-        && data.lets.is_empty()
+        && lets_are_pointwise(data)
         && operands.iter().all(is_pointwise);
     let is_movement = data.scalars.iter().enumerate().all(|(number, scalar)| match scalar {
         Scalar::Unary(..) | Scalar::Reduce(..) | Scalar::Opaque(..) | Scalar::Carried(..) => false,
@@ -95,6 +95,19 @@ pub fn accesses(description: &Description) -> Accesses {
         Scalar::Literal(_) | Scalar::Index(_) | Scalar::Read(..) | Scalar::Select(..) => true,
     });
     Accesses { operands, is_elementwise, is_movement, has_reduction, has_opaque }
+}
+
+/// Whether all intermediate tensors have the indices of the results, or none, and are read at them.
+fn lets_are_pointwise(data: &Data) -> bool {
+    let own = |vars: &[VarId]| vars.is_empty() || data.results.iter().all(|result| *result.vars == *vars);
+    let is_pointwise = |scalar: &Scalar| match scalar {
+        Scalar::Read(Source::Let(number), indices) => {
+            let vars = data.lets[*number as usize].vars.iter();
+            vars.map(|&var| Index::Var(var)).eq(indices.iter().map(|&index| data.index(index)))
+        }
+        _ => true,
+    };
+    data.lets.iter().all(|item| own(&item.vars)) && data.scalars.iter().all(is_pointwise)
 }
 
 fn map(data: &Data, number: u32) -> AccessMap {

@@ -11,6 +11,19 @@ impl Facts<'_> {
         Some((self.end(poly, false, &mut rounds)?, self.end(poly, true, &mut rounds)?))
     }
 
+    /// Whether a split variable's share says something about `poly`, directly or through the ranges of its variables.
+    pub(crate) fn depends_on_share(&self, poly: &Poly) -> bool {
+        poly.atoms().into_iter().any(|atom| match self.atoms.get(atom) {
+            Some(Atom::Free(_)) => true,
+            Some(Atom::Floor(a, b) | Atom::Mod(a, b)) => self.depends_on_share(a) || self.depends_on_share(b),
+            Some(Atom::Var(_)) => {
+                let range = self.ranges.iter().find(|(other, ..)| *other == atom);
+                range.is_some_and(|(_, low, high)| self.depends_on_share(low) || self.depends_on_share(high))
+            }
+            _ => false,
+        })
+    }
+
     /// The least or the greatest value of the quotient `atom`, which is `a floordiv b`.
     pub(super) fn quotient_end(&mut self, atom: AtomId, a: &Poly, b: &Poly, upper: bool) -> Option<Poly> {
         if self.nesting >= 3 {

@@ -229,11 +229,12 @@ impl Walk<'_> {
 
 fn ends(index: IndexId, size: IndexId, facts: &mut Facts<'_>) -> Ends {
     let poly = facts.poly(index);
+    let high = facts.poly(size).offset(-1);
+    let whole = Known { low: Poly::default(), high, stride: 1 };
     let mentions_data = crate::walk::any_index_in(facts.data, index, &|part| matches!(part, Index::Data(_)));
     if mentions_data {
         // Depends on elements: any of them.
-        let high = facts.poly(size).offset(-1);
-        return Some(Known { low: Poly::default(), high, stride: 1 });
+        return Some(whole);
     }
     let mut stride = 0;
     for atom in poly.atoms() {
@@ -244,7 +245,12 @@ fn ends(index: IndexId, size: IndexId, facts: &mut Facts<'_>) -> Ends {
         let factor = poly.split(atom).and_then(|(factor, _)| factor.as_constant());
         stride = gcd(stride, factor.map_or(1, |factor| factor.unsigned_abs() as i64));
     }
-    facts.ends(&poly).map(|(low, high)| Known { low, high, stride: stride.max(1) })
+    match facts.ends(&poly) {
+        Some((low, high)) => Some(Known { low, high, stride: stride.max(1) }),
+        // The same for all workers, whatever it is.
+        None if !facts.depends_on_share(&poly) => Some(whole),
+        None => None,
+    }
 }
 
 fn hull(a: Ends, b: Ends, facts: &mut Facts<'_>) -> Ends {

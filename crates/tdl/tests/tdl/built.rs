@@ -3,6 +3,7 @@
 use tofu_ir::ElementType::*;
 use tofu_tdl::*;
 
+use crate::split::Whole;
 use crate::support::*;
 
 /// A convolution of one spatial dimension with everything that StableHLO's has.
@@ -115,15 +116,16 @@ fn convolutions_with_everything() {
             tensor
         };
         let operands = [draw(&[4, 9, 4]), draw(&[3, (4 / groups) as u64, 4])];
-        let whole = run(&description, &operands);
-        let expected = window.expected(dims, &operands[0], &operands[1], whole[0].dims()[1] as i64);
-        assert_eq!(whole[0].numbers(), expected, "{description}");
+        let registry = OpaqueRegistry::builtin();
+        let whole = Whole::run(&description, &registry, &[], &operands).unwrap();
+        let length = whole.results[0].dims()[1] as i64;
+        let expected = window.expected(dims, &operands[0], &operands[1], length);
+        assert_eq!(whole.results[0].numbers(), expected, "{description}");
         for strategy in strategies(&description) {
             for workers in [2, 3] {
-                crate::split::compare(&description, &strategy, &[], &operands, &whole, workers, &|_| {})
-                    .unwrap_or_else(|error| {
-                        panic!("{}\n{error}\n{description}", strategy.text(&description))
-                    });
+                whole.compare(&strategy, workers, &|_| {}).unwrap_or_else(|error| {
+                    panic!("{}\n{error}\n{description}", strategy.text(&description))
+                });
             }
         }
         assert_eq!(read(&description.to_string()), description);
@@ -254,6 +256,14 @@ fn accesses_say_what_is_fusible_and_linear() {
     assert_eq!(add.operands.iter().map(|access| access.is_linear).collect::<Vec<_>>(), [false, false, false]);
     let scale = of("tdl @scale(x: f32[N], s: f32[]) -> f32[N] { out[i] = -x[i] * s[] / 2 }");
     assert!(scale.operands[0].is_linear && scale.operands[1].is_linear && scale.is_elementwise);
+    let through = |place: &str| {
+        of(&format!(
+            "tdl @f(x: f32[N]) -> f32[N] {{ let y[i: N] = exp(x[i]) out[i] = y[{place}] * y[{place}] }}"
+        ))
+    };
+    assert!(
+        through("i").is_elementwise && !through("N - 1 - i").is_elementwise && !through("0").is_elementwise
+    );
     let transpose = of("tdl @t(x: [N, M]) -> [M, N] { out[i, j] = x[j, i] }");
     assert!(transpose.is_movement && !transpose.is_elementwise && transpose.operands[0].is_linear);
     assert_eq!(transpose.operands[0].map, AccessMap::Projection(vec![1, 0]));

@@ -7,6 +7,7 @@ mod catalog;
 mod evaluation;
 mod functions;
 mod mistakes;
+mod mxnet;
 mod ops;
 mod property;
 mod regions;

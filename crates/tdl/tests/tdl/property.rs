@@ -4,8 +4,7 @@ use fastrand::Rng;
 use tofu_ir::ElementType::{self, *};
 use tofu_tdl::*;
 
-use crate::split::compare;
-use crate::support::run;
+use crate::split::Whole;
 
 struct Generator<'r> {
     random: &'r mut Rng,
@@ -199,6 +198,7 @@ fn operands(description: &Description, extents: &[u64], random: &mut Rng) -> Vec
 #[test]
 fn random_descriptions_read_back_stay_inside_and_split_soundly() {
     let mut random = Rng::with_seed(17);
+    let registry = OpaqueRegistry::builtin();
     let (mut right, mut compared) = (0, 0);
     for _ in 0..400 {
         let description = match generate(&mut random) {
@@ -211,21 +211,17 @@ fn random_descriptions_read_back_stay_inside_and_split_soundly() {
         };
         right += 1;
         let text = description.to_string();
-        let again = parse(&text, 1, &OpaqueRegistry::builtin());
+        let again = parse(&text, 1, &registry);
         assert_eq!(again.unwrap_or_else(|errors| panic!("{text}\n{errors:?}")), description, "{text}");
         let extents = [random.u64(1..6), random.u64(1..6)];
         let inputs = operands(&description, &extents, &mut random);
-        let whole = run(&description, &inputs);
+        let whole = Whole::run(&description, &registry, &extents, &inputs).unwrap();
         for strategy in strategies(&description) {
             for workers in [2, 3] {
-                compare(&description, &strategy, &extents, &inputs, &whole, workers, &|_| {}).unwrap_or_else(
-                    |error| {
-                        panic!(
-                            "{}\n{extents:?}, {workers} workers: {error}\n{text}",
-                            strategy.text(&description)
-                        )
-                    },
-                );
+                whole.compare(&strategy, workers, &|_| {}).unwrap_or_else(|error| {
+                    let line = strategy.text(&description);
+                    panic!("{line}\n{extents:?}, {workers} workers: {error}\n{text}")
+                });
                 compared += 1;
             }
         }

@@ -1,29 +1,26 @@
 //! Every strategy of every description, by execution: cut the operands as the regions say, run each worker's share
 //! alone, combine as the strategy says, and get what the whole op gives.
 
-use tofu_tdl::{Region, strategies};
+use tofu_tdl::{OpaqueRegistry, Region, strategies};
 
 use crate::catalog::{CASES, Case};
-use crate::split::compare;
-use crate::support::run;
+use crate::split::Whole;
 
 const WORKERS: [u64; 4] = [2, 3, 4, 8];
 
 fn check(case: &Case, rounds: usize, spoil: &dyn Fn(&mut Vec<Region>)) -> Result<usize, String> {
-    let description = case.description();
+    let (description, registry) = (case.description(), OpaqueRegistry::builtin());
     let mut random = fastrand::Rng::with_seed(7);
     let mut done = 0;
     for _ in 0..rounds {
         let (extents, operands) = case.draw(&description, &mut random);
-        let whole = run(&description, &operands);
+        let whole = Whole::run(&description, &registry, &extents, &operands)?;
         for strategy in strategies(&description) {
             for workers in WORKERS {
-                compare(&description, &strategy, &extents, &operands, &whole, workers, spoil).map_err(
-                    |error| {
-                        let line = strategy.text(&description);
-                        format!("{line}\n{workers} workers, extents {extents:?}\n{error}\n{description}")
-                    },
-                )?;
+                whole.compare(&strategy, workers, spoil).map_err(|error| {
+                    let line = strategy.text(&description);
+                    format!("{line}\n{workers} workers, extents {extents:?}\n{error}\n{description}")
+                })?;
                 done += 1;
             }
         }

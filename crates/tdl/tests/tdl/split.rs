@@ -29,50 +29,69 @@ pub(crate) fn cut(tensor: &Tensor, region: &Region) -> Tensor {
     part
 }
 
-/// Runs `strategy` on `workers` workers, where `spoil` may change what a worker is given, and compares with `whole`.
-pub(crate) fn compare(
-    description: &Description,
-    strategy: &Strategy,
-    extents: &[u64],
-    operands: &[Tensor],
-    whole: &[Tensor],
-    workers: u64,
-    spoil: &dyn Fn(&mut Vec<Region>),
-) -> Result<(), String> {
-    let registry = OpaqueRegistry::builtin();
-    let mut parts: Vec<Vec<Tensor>> = Vec::new();
-    for worker in 0..workers {
-        let part = strategy.part(description, extents, workers, worker);
-        let own = local(description, extents, &part).map_err(|errors| {
-            let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
-            format!("no local op for {part:?}: {}", messages.join("; "))
-        })?;
-        let mut regions = own.operands.clone();
-        spoil(&mut regions);
-        let inputs: Vec<Tensor> =
-            operands.iter().zip(&regions).map(|(tensor, region)| cut(tensor, region)).collect();
-        let results = evaluate(&own.description, &inputs, &registry)
-            .map_err(|error| format!("worker {worker}: {error}\n{}", own.description))?;
-        parts.push(results);
+/// An op run as a whole, with which the shares of workers are compared.
+pub(crate) struct Whole<'a> {
+    description: &'a Description,
+    registry: &'a OpaqueRegistry,
+    extents: &'a [u64],
+    operands: &'a [Tensor],
+    pub(crate) results: Vec<Tensor>,
+}
+
+impl<'a> Whole<'a> {
+    /// Runs an op on operands for which the description has these extents.
+    pub(crate) fn run(
+        description: &'a Description,
+        registry: &'a OpaqueRegistry,
+        extents: &'a [u64],
+        operands: &'a [Tensor],
+    ) -> Result<Whole<'a>, String> {
+        let results = evaluate(description, operands, registry).map_err(|error| error.to_string())?;
+        Ok(Whole { description, registry, extents, operands, results })
     }
-    for (number, output) in strategy.outputs.iter().enumerate() {
-        let own: Vec<&Tensor> = parts.iter().map(|part| &part[number]).collect();
-        let combined = match output {
-            Combine::Concat { dim } => concat(&own, *dim, whole[number].dims()),
-            Combine::Replicated => {
-                for other in &own {
-                    same(other, own[0], &format!("replicated result {number}"))?;
+
+    /// Runs `strategy` on `workers` workers, where `spoil` may change what a worker is given, and compares.
+    pub(crate) fn compare(
+        &self,
+        strategy: &Strategy,
+        workers: u64,
+        spoil: &dyn Fn(&mut Vec<Region>),
+    ) -> Result<(), String> {
+        let mut parts: Vec<Vec<Tensor>> = Vec::new();
+        for worker in 0..workers {
+            let part = strategy.part(self.description, self.extents, workers, worker);
+            let own = local(self.description, self.extents, &part).map_err(|errors| {
+                let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+                format!("no local op for {part:?}: {}", messages.join("; "))
+            })?;
+            let mut regions = own.operands.clone();
+            spoil(&mut regions);
+            let inputs: Vec<Tensor> =
+                self.operands.iter().zip(&regions).map(|(tensor, region)| cut(tensor, region)).collect();
+            let results = evaluate(&own.description, &inputs, self.registry)
+                .map_err(|error| format!("worker {worker}: {error}\n{}", own.description))?;
+            parts.push(results);
+        }
+        for (number, output) in strategy.outputs.iter().enumerate() {
+            let whole = &self.results[number];
+            let own: Vec<&Tensor> = parts.iter().map(|part| &part[number]).collect();
+            let combined = match output {
+                Combine::Concat { dim } => concat(&own, *dim, whole.dims()),
+                Combine::Replicated => {
+                    for other in &own {
+                        same(other, own[0], &format!("replicated result {number}"))?;
+                    }
+                    own[0].clone()
                 }
-                own[0].clone()
-            }
-            Combine::Partial { reducer, component } => {
-                reduce(description, strategy, &parts, number, *reducer, *component)
-                    .map_err(|error| error.to_string())?
-            }
-        };
-        same(&combined, &whole[number], &format!("result {number}"))?;
+                Combine::Partial { reducer, component } => {
+                    reduce(self.description, strategy, &parts, number, *reducer, *component)
+                        .map_err(|error| error.to_string())?
+                }
+            };
+            same(&combined, whole, &format!("result {number}"))?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn concat(parts: &[&Tensor], dim: usize, dims: &[u64]) -> Tensor {

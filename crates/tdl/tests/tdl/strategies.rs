@@ -131,6 +131,21 @@ fn images_split_with_halos() {
 }
 
 #[test]
+fn extents_that_follow_from_others_split_as_well() {
+    // How far the rows reach is known by `H` only through a quotient; the other variables need not care.
+    check(
+        "tdl @strided(x: [H, C], f: [3, C]) -> [Y] where Y = (H - 3) floordiv 2 + 1, 3 <= H {
+           out[y] = sum(k, c) x[2 * y + k, c] * f[k, c]
+         }",
+        &[
+            "y: x [halo(0, 1, scale 2), whole], f [whole, whole] -> concat 0",
+            "k: x [irregular, whole], f [split, whole] -> sum",
+            "c: x [whole, split], f [whole, split] -> sum",
+        ],
+    );
+}
+
+#[test]
 fn groups_split_by_blocks() {
     check(
         "tdl @grouped(x: [G * CI, X + K - 1], f: [K, CI, G * CO]) -> [G * CO, X] {
