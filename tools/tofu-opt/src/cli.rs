@@ -367,8 +367,8 @@ fn question(matches: &ArgMatches) -> Option<Question> {
         .or(asked("manual", Question::Manual))
 }
 
-/// Writes what clap has to say: help that was asked for, or what is wrong with the command line.
-pub(crate) fn answer_or_refuse(error: &Error, streams: &mut Streams) -> u8 {
+/// Writes what clap has to say, help that was asked for, or what is wrong with the command line; the exit code.
+pub fn answer_or_refuse(error: &Error, streams: &mut Streams) -> u8 {
     let text = error.render().to_string();
     if error.use_stderr() {
         streams.log.write(&text);

@@ -20,12 +20,12 @@ pub struct Tool {
     pub(crate) codes: Vec<&'static Code>,
 }
 
-/// The work is done.
-pub(crate) const DONE: u8 = 0;
-/// Errors in the program were reported.
-pub(crate) const ERRORS: u8 = 1;
-/// The tool was used wrongly, or a file could not be read or written.
-pub(crate) const WRONG_USE: u8 = 2;
+/// The exit code of work that is done.
+pub const DONE: u8 = 0;
+/// The exit code where errors in the program were reported.
+pub const ERRORS: u8 = 1;
+/// The exit code where the tool was used wrongly, or a file could not be read or written.
+pub const WRONG_USE: u8 = 2;
 
 impl Tool {
     /// A tool with everything that Tofu brings. What it brings is listed here, by name, and nowhere else.
