@@ -14,7 +14,7 @@ use tofu_pass::{
     Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Resources,
     Session, Statistics, Timing, VerifyEach,
 };
-use tofu_syntax::{PrintOptions, parse, parse_part, print};
+use tofu_syntax::{PrintOptions, parse, print};
 
 use crate::{
     Streams,
@@ -181,7 +181,8 @@ impl Driver<'_> {
         part: Range<usize>,
         number: Option<usize>,
     ) -> (Option<String>, Vec<Diagnostic>) {
-        let parsed = parse_part(sources, file, part.clone(), Arc::clone(&self.registry));
+        let (from, options) = (self.settings.from, self.settings.stablehlo);
+        let parsed = input::parse(sources, file, part.clone(), &self.registry, from, options);
         let is_ok = parsed.is_ok();
         let (mut module, mut diagnostics) = (parsed.module, parsed.diagnostics);
         if !is_ok {

@@ -89,7 +89,11 @@ pub(crate) fn write_stream(text: &str, output: &mut dyn Write) -> io::Result<()>
 
 /// Writes a file. One that has a single name is replaced only once all is written; anything else (a link, a device, a
 /// file of several names) is what it is, and is written to.
-pub(crate) fn write_file(bytes: &[u8], path: &Path) -> io::Result<()> {
+///
+/// # Errors
+///
+/// Those of the operating system.
+pub fn write_file(bytes: &[u8], path: &Path) -> io::Result<()> {
     let is_plain = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata.is_file() && has_one_name(&metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,
