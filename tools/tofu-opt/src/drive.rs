@@ -9,19 +9,21 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use tofu_diagnostics::{Code, Diagnostic, FileId, Severity, SourceMap, Span, codes};
+use tofu_dialect_stablehlo::{is_stablehlo, read_part};
 use tofu_ir::{Compared, Module, Registry, digest, verify};
 use tofu_pass::{
     Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Resources,
     Session, Statistics, Timing, VerifyEach,
 };
-use tofu_syntax::{PrintOptions, parse, parse_part, print};
+use tofu_syntax::{Parsed, PrintOptions, parse, parse_part, print};
 
 use crate::{
     Streams,
     cli::{Run, Settings},
     console::{Console, cannot_write},
     emit::{self, Emit},
-    expect, input,
+    expect,
+    input::{self, Language},
     tool::{DONE, ERRORS, WRONG_USE},
 };
 
@@ -181,7 +183,7 @@ impl Driver<'_> {
         part: Range<usize>,
         number: Option<usize>,
     ) -> (Option<String>, Vec<Diagnostic>) {
-        let parsed = parse_part(sources, file, part.clone(), Arc::clone(&self.registry));
+        let parsed = self.read(sources, file, part.clone());
         let is_ok = parsed.is_ok();
         let (mut module, mut diagnostics) = (parsed.module, parsed.diagnostics);
         if !is_ok {
@@ -208,6 +210,21 @@ impl Driver<'_> {
             diagnostics.extend(self.roundtrip(&module, sources));
         }
         (Some(emit::emit(&module, self.settings.emit, &self.settings.print)), diagnostics)
+    }
+
+    /// Reads a part of a file in the language that it is in.
+    fn read(&self, sources: &SourceMap, file: FileId, part: Range<usize>) -> Parsed {
+        let registry = Arc::clone(&self.registry);
+        let text = sources.file(file).text().get(part.clone()).unwrap_or("");
+        let from = self.settings.from.unwrap_or(if is_stablehlo(text) {
+            Language::Stablehlo
+        } else {
+            Language::Tir
+        });
+        match from {
+            Language::Tir => parse_part(sources, file, part, registry),
+            Language::Stablehlo => read_part(sources, file, part, registry, self.settings.stablehlo),
+        }
     }
 
     fn run_passes(&self, module: &mut Module, source: &str, part: Option<usize>) -> Vec<Diagnostic> {

@@ -12,6 +12,15 @@ use crate::{
     tool::{ERRORS, WRONG_USE},
 };
 
+/// In what language a program is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Language {
+    /// Our own text
+    Tir,
+    /// StableHLO, as JAX prints it
+    Stablehlo,
+}
+
 /// Why there is no text, with the exit code that it makes.
 pub(crate) struct Refused {
     pub(crate) diagnostic: Diagnostic,

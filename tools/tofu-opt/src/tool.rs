@@ -31,7 +31,15 @@ impl Tool {
     /// A tool with everything that Tofu brings. What it brings is listed here, by name, and nowhere else.
     pub fn standard(name: &'static str, version: &'static str) -> Tool {
         let mut tool = Tool::empty(name, version);
-        tool.dialects = vec![&tofu_dialect_func::DIALECT, &tofu_dialect_tensor::DIALECT];
+        tool.dialects = vec![
+            &tofu_dialect_func::DIALECT,
+            &tofu_dialect_stablehlo::DIALECT,
+            &tofu_dialect_stablehlo::JAX,
+            &tofu_dialect_stablehlo::MHLO,
+            &tofu_dialect_stablehlo::SDY,
+            &tofu_dialect_stablehlo::TF,
+            &tofu_dialect_tensor::DIALECT,
+        ];
         tool.passes = vec![
             Entry::pass::<tofu_pass_simplify::Cse>(),
             Entry::pass::<tofu_pass_simplify::Dce>(),

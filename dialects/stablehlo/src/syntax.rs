@@ -1,0 +1,413 @@
+//! How the ops of StableHLO are written, where that does not follow from ours.
+//!
+//! `stablehlo.add` and `chlo.erf` are `tensor.add` and `tensor.erf`, and most attributes have the same names in both.
+//! This table lists the rest: pretty forms, other names, and forms of attributes that our ops do not tell. Reader and
+//! writer both go by it. What an op means is said with our ops, not here.
+
+use tofu_ir::{ElementType, ParametricDef};
+
+use crate::dialect::{
+    COMPARISON_DIRECTION, COMPARISON_TYPE, DOT_ALGORITHM, FFT_TYPE, GATHER, PRECISION, RNG_ALGORITHM,
+    RNG_DISTRIBUTION, SCATTER, TRANSPOSE,
+};
+
+/// How an op is written.
+#[derive(Debug)]
+pub(crate) struct OpSyntax {
+    pub(crate) name: &'static str,
+    pub(crate) form: Form,
+    pub(crate) attributes: &'static [AttributeSyntax],
+}
+
+/// The pretty form of an op.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// `op %x, %y, key = value {attributes} : types`; without a result type of its own, the last type is the result's.
+    Plain,
+    /// The same, and the types are those of the results, one for each operand.
+    PlainEach,
+    /// The same, and there are no results.
+    PlainNone,
+    Call,
+    Compare,
+    Composite,
+    Constant,
+    Convolution,
+    CustomCall,
+    Function,
+    ManualComputation,
+    Mesh,
+    Module,
+    NamedComputation,
+    Reduce,
+    ReducePrecision,
+    Slice,
+    /// `op %x <sharding> : type`.
+    Sharding,
+    TopK,
+    TupleElement,
+    While,
+}
+
+/// How an attribute is written.
+#[derive(Debug)]
+pub(crate) struct AttributeSyntax {
+    /// What stands before it in the pretty form: `dims` of `, dims = [1]`. Empty if it does not stand there.
+    pub(crate) key: &'static str,
+    /// Its name in the generic form. Empty if it is a part of another attribute there.
+    pub(crate) name: &'static str,
+    /// Its name in our op.
+    pub(crate) ours: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// What an attribute is in StableHLO, and so with us unless something else is said.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// A list of integers: `array<i64: 1, 2>`, pretty `[1, 2]`.
+    Ints,
+    /// A list of booleans, `array<i1: true>`; a list of 0 and 1 with us.
+    Bools,
+    /// `dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>`, a row for each dimension; a pair of lists with us.
+    Padding,
+    /// `true`.
+    Bool,
+    /// An integer of this type; of 64 bits with us.
+    Int(ElementType),
+    /// `#stablehlo<precision HIGH>`, pretty `HIGH`; a string with us.
+    Word(&'static ParametricDef),
+    /// A list of such words, pretty `[HIGH, HIGH]`, which is the same with us.
+    Words(&'static ParametricDef),
+    /// `#stablehlo.dot_algorithm<…>`, pretty `<…>`, which is the same with us.
+    Fields(&'static ParametricDef),
+    /// `<…>`, a sharding.
+    Sharding,
+    /// A word for one of these numbers, pretty only.
+    Choice(&'static [&'static str]),
+    /// A pair of lists with us, and two fields of `#stablehlo.dot<…>`; pretty `[1] x [0]`.
+    Pair(&'static str, &'static str),
+    /// `#stablehlo.dot<…>`; the pairs above with us.
+    Dot,
+    /// `#stablehlo.conv<…>`; a string with us.
+    Conv,
+    /// A structure, whose fields are attributes with us.
+    Flat(&'static ParametricDef, &'static [&'static str]),
+}
+
+const fn op(name: &'static str, form: Form, attributes: &'static [AttributeSyntax]) -> OpSyntax {
+    OpSyntax { name, form, attributes }
+}
+
+const fn attr(key: &'static str, name: &'static str, ours: &'static str, kind: Kind) -> AttributeSyntax {
+    AttributeSyntax { key, name, ours, kind }
+}
+
+/// Under one name everywhere but before the `=` of the pretty form.
+const fn keyed(key: &'static str, name: &'static str, kind: Kind) -> AttributeSyntax {
+    attr(key, name, name, kind)
+}
+
+/// Not in the pretty form.
+const fn plain(name: &'static str, kind: Kind) -> AttributeSyntax {
+    attr("", name, name, kind)
+}
+
+use Kind::{Bool, Bools, Choice, Conv, Dot, Fields, Flat, Int, Ints, Padding, Pair, Word, Words};
+
+const I32: Kind = Int(ElementType::I32);
+const I64: Kind = Int(ElementType::I64);
+
+/// The fields of `#stablehlo.gather<…>`.
+const GATHER_FIELDS: Kind = Flat(
+    &GATHER,
+    &[
+        "offset_dims",
+        "collapsed_slice_dims",
+        "operand_batching_dims",
+        "start_indices_batching_dims",
+        "start_index_map",
+        "index_vector_dim",
+    ],
+);
+
+/// The fields of `#stablehlo.scatter<…>`.
+const SCATTER_FIELDS: Kind = Flat(
+    &SCATTER,
+    &[
+        "update_window_dims",
+        "inserted_window_dims",
+        "input_batching_dims",
+        "scatter_indices_batching_dims",
+        "scatter_dims_to_operand_dims",
+        "index_vector_dim",
+    ],
+);
+
+const PRECISION_CONFIG: AttributeSyntax =
+    attr("precision", "precision_config", "stablehlo.precision_config", Words(&PRECISION));
+
+/// By name.
+static OPS: &[OpSyntax] = &[
+    op("builtin.module", Form::Module, &[]),
+    op("chlo.top_k", Form::TopK, &[keyed("k", "k", I64)]),
+    op("func.call", Form::Call, &[]),
+    op("func.func", Form::Function, &[]),
+    op("func.return", Form::PlainNone, &[]),
+    op("sdy.data_flow_edge", Form::Plain, &[keyed("sharding", "sharding", Kind::Sharding)]),
+    op("sdy.manual_computation", Form::ManualComputation, &[]),
+    op("sdy.mesh", Form::Mesh, &[]),
+    op("sdy.named_computation", Form::NamedComputation, &[]),
+    op(
+        "sdy.propagation_barrier",
+        Form::Plain,
+        &[keyed("allowed_direction", "allowed_direction", Choice(&["NONE", "FORWARD", "BACKWARD", "BOTH"]))],
+    ),
+    op("sdy.reshard", Form::Sharding, &[]),
+    op("sdy.return", Form::PlainNone, &[]),
+    op("sdy.sharding_constraint", Form::Sharding, &[]),
+    op("sdy.sharding_group", Form::PlainNone, &[keyed("group_id", "group_id", I64)]),
+    op("stablehlo.broadcast", Form::Plain, &[keyed("sizes", "broadcast_sizes", Ints)]),
+    op(
+        "stablehlo.broadcast_in_dim",
+        Form::Plain,
+        &[attr("dims", "broadcast_dimensions", "dimensions", Ints)],
+    ),
+    op("stablehlo.cholesky", Form::Plain, &[keyed("lower", "lower", Bool)]),
+    op(
+        "stablehlo.compare",
+        Form::Compare,
+        &[
+            attr("", "comparison_direction", "direction", Word(&COMPARISON_DIRECTION)),
+            plain("compare_type", Word(&COMPARISON_TYPE)),
+        ],
+    ),
+    op("stablehlo.composite", Form::Composite, &[plain("version", I32)]),
+    op("stablehlo.concatenate", Form::Plain, &[keyed("dim", "dimension", I64)]),
+    op("stablehlo.constant", Form::Constant, &[]),
+    op(
+        "stablehlo.convolution",
+        Form::Convolution,
+        &[
+            attr("", "dimension_numbers", "dimensions", Conv),
+            keyed("stride", "window_strides", Ints),
+            keyed("pad", "padding", Padding),
+            keyed("lhs_dilate", "lhs_dilation", Ints),
+            keyed("rhs_dilate", "rhs_dilation", Ints),
+            keyed("reverse", "window_reversal", Bools),
+            attr("", "precision_config", "stablehlo.precision_config", Words(&PRECISION)),
+        ],
+    ),
+    op("stablehlo.custom_call", Form::CustomCall, &[plain("api_version", I32)]),
+    op("stablehlo.dot", Form::Plain, &[PRECISION_CONFIG]),
+    op(
+        "stablehlo.dot_general",
+        Form::Plain,
+        &[
+            attr("", "dot_dimension_numbers", "", Dot),
+            attr("batching_dims", "", "batch", Pair("lhs_batching_dimensions", "rhs_batching_dimensions")),
+            attr(
+                "contracting_dims",
+                "",
+                "contracting",
+                Pair("lhs_contracting_dimensions", "rhs_contracting_dimensions"),
+            ),
+            PRECISION_CONFIG,
+            attr("algorithm", "algorithm", "stablehlo.algorithm", Fields(&DOT_ALGORITHM)),
+        ],
+    ),
+    op("stablehlo.dynamic_broadcast_in_dim", Form::Plain, &[keyed("dims", "broadcast_dimensions", Ints)]),
+    op(
+        "stablehlo.dynamic_conv",
+        Form::Plain,
+        &[attr("", "dimension_numbers", "dimensions", Conv), plain("window_reversal", Bools)],
+    ),
+    op("stablehlo.dynamic_gather", Form::Plain, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
+    op("stablehlo.dynamic_iota", Form::Plain, &[keyed("dim", "iota_dimension", I64)]),
+    op("stablehlo.dynamic_slice", Form::Plain, &[keyed("sizes", "slice_sizes", Ints)]),
+    op(
+        "stablehlo.fft",
+        Form::Plain,
+        &[keyed("type", "fft_type", Word(&FFT_TYPE)), keyed("length", "fft_length", Ints)],
+    ),
+    op("stablehlo.gather", Form::Plain, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
+    op("stablehlo.get_dimension_size", Form::Plain, &[keyed("dim", "dimension", I64)]),
+    op("stablehlo.get_tuple_element", Form::TupleElement, &[plain("index", I32)]),
+    op("stablehlo.iota", Form::Plain, &[attr("dim", "iota_dimension", "dimension", I64)]),
+    op("stablehlo.optimization_barrier", Form::PlainEach, &[]),
+    op(
+        "stablehlo.pad",
+        Form::Plain,
+        &[
+            keyed("low", "edge_padding_low", Ints),
+            keyed("high", "edge_padding_high", Ints),
+            keyed("interior", "interior_padding", Ints),
+        ],
+    ),
+    op("stablehlo.reduce", Form::Reduce, &[plain("dimensions", Ints)]),
+    op(
+        "stablehlo.reduce_precision",
+        Form::ReducePrecision,
+        &[plain("exponent_bits", I32), plain("mantissa_bits", I32)],
+    ),
+    op("stablehlo.reduce_window", Form::Plain, &[plain("padding", Padding)]),
+    op("stablehlo.return", Form::PlainNone, &[]),
+    op("stablehlo.reverse", Form::Plain, &[keyed("dims", "dimensions", Ints)]),
+    op("stablehlo.rng", Form::Plain, &[keyed("distribution", "rng_distribution", Word(&RNG_DISTRIBUTION))]),
+    op(
+        "stablehlo.rng_bit_generator",
+        Form::Plain,
+        &[keyed("algorithm", "rng_algorithm", Word(&RNG_ALGORITHM))],
+    ),
+    op("stablehlo.scatter", Form::Plain, &[attr("", "scatter_dimension_numbers", "", SCATTER_FIELDS)]),
+    op("stablehlo.select_and_scatter", Form::Plain, &[plain("padding", Padding)]),
+    op("stablehlo.set_dimension_size", Form::Plain, &[keyed("dim", "dimension", I64)]),
+    op(
+        "stablehlo.slice",
+        Form::Slice,
+        &[
+            attr("", "start_indices", "start", Ints),
+            attr("", "limit_indices", "limit", Ints),
+            attr("", "strides", "stride", Ints),
+        ],
+    ),
+    op("stablehlo.transpose", Form::Plain, &[keyed("dims", "permutation", Ints)]),
+    op("stablehlo.triangular_solve", Form::Plain, &[plain("transpose_a", Word(&TRANSPOSE))]),
+    op("stablehlo.while", Form::While, &[]),
+];
+
+static PLAIN: OpSyntax = op("", Form::Plain, &[]);
+
+/// How the op `name` of StableHLO is written.
+pub(crate) fn syntax(name: &str) -> &'static OpSyntax {
+    OPS.binary_search_by(|syntax| syntax.name.cmp(name)).map_or(&PLAIN, |at| &OPS[at])
+}
+
+impl OpSyntax {
+    /// The attribute that the generic form calls `name`.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&'static AttributeSyntax> {
+        self.attributes.iter().find(|attribute| attribute.name == name)
+    }
+
+    /// The attribute that the pretty form calls `key`.
+    pub(crate) fn keyed(&self, key: &str) -> Option<&'static AttributeSyntax> {
+        self.attributes.iter().find(|attribute| attribute.key == key)
+    }
+}
+
+/// Ops of `tensor` that belong to CHLO, by name.
+static CHLO: &[&str] = &[
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "bessel_i1e",
+    "conj",
+    "cosh",
+    "digamma",
+    "erf",
+    "erf_inv",
+    "erfc",
+    "is_inf",
+    "is_neg_inf",
+    "is_pos_inf",
+    "lgamma",
+    "next_after",
+    "polygamma",
+    "sinh",
+    "square",
+    "top_k",
+    "zeta",
+];
+
+/// The name in StableHLO of an op of ours, if it has one.
+pub(crate) fn foreign_name(ours: &str) -> Option<String> {
+    match ours.split_once('.')? {
+        ("tensor", "yield") => Some("stablehlo.return".to_owned()),
+        ("tensor", name) if CHLO.binary_search(&name).is_ok() => Some(format!("chlo.{name}")),
+        ("tensor", name) => Some(format!("stablehlo.{name}")),
+        ("builtin" | "func" | "sdy", _) => Some(ours.to_owned()),
+        _ => None,
+    }
+}
+
+/// The name that an op of StableHLO has with us, if it is one that we may have.
+pub(crate) fn own_name(foreign: &str) -> Option<String> {
+    let foreign = full_name(foreign);
+    match foreign.split_once('.')? {
+        ("stablehlo", "return") => Some("tensor.yield".to_owned()),
+        ("stablehlo" | "chlo", name) => Some(format!("tensor.{name}")),
+        ("builtin" | "func" | "sdy", _) => Some(foreign.to_owned()),
+        _ => None,
+    }
+}
+
+/// The full name of an op that may be written by a keyword.
+pub(crate) fn full_name(foreign: &str) -> &str {
+    match foreign {
+        "call" => "func.call",
+        "module" => "builtin.module",
+        "return" => "func.return",
+        full => full,
+    }
+}
+
+/// Attributes that StableHLO knows on its ops, or XLA on any, and ours do not have. They are kept under the dialect's
+/// prefix.
+static KEPT: &[&str] = &[
+    "algorithm",
+    "api_version",
+    "backend_config",
+    "called_computations",
+    "channel_handle",
+    "channel_id",
+    "composite_attributes",
+    "decomposition",
+    "has_side_effect",
+    "infeed_config",
+    "is_host_transfer",
+    "known_expanding_dimensions",
+    "known_nonexpanding_dimensions",
+    "layout",
+    "name",
+    "no_inline",
+    "operand_layouts",
+    "outfeed_config",
+    "output_operand_aliases",
+    "precision_config",
+    "replica_groups",
+    "result_accuracy",
+    "result_layouts",
+    "source_target_pairs",
+    "use_global_device_ids",
+    "version",
+    "xla_shape",
+];
+
+/// Whether StableHLO knows an attribute of this name that ours do not have.
+pub(crate) fn is_kept(name: &str) -> bool {
+    KEPT.binary_search(&name).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_sorted() {
+        assert!(OPS.is_sorted_by_key(|syntax| syntax.name));
+        assert!(CHLO.is_sorted() && KEPT.is_sorted());
+    }
+
+    #[test]
+    fn names_lead_both_ways() {
+        for name in
+            ["stablehlo.add", "chlo.erf", "stablehlo.return", "func.call", "sdy.mesh", "builtin.module"]
+        {
+            let own = own_name(name).unwrap();
+            assert_eq!(foreign_name(&own).as_deref(), Some(name));
+        }
+        assert_eq!((own_name("mhlo.add"), foreign_name("dist.all_gather")), (None, None));
+    }
+}
