@@ -15,8 +15,9 @@ use tofu_ir::{
     write_dense, write_dict, write_location, write_type, write_word,
 };
 
+pub use names::ValueNames;
 pub(crate) use names::is_block_number;
-use names::{ValueNames, written_block_name};
+use names::written_block_name;
 
 /// How a program is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

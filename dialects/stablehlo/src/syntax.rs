@@ -22,12 +22,20 @@ pub(crate) struct OpSyntax {
 /// The pretty form of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
-    /// `op %x, %y, key = value {attributes} : types`; without a result type of its own, the last type is the result's.
+    /// `op %x, %y, key = value {attributes} : (types) -> types`, or with one type that all operands and results have.
     Plain,
-    /// The same, and the types are those of the results, one for each operand.
-    PlainEach,
-    /// The same, and there are no results.
-    PlainNone,
+    /// The same, always with the types of operands and results.
+    Functional,
+    /// The same, with the result's type only.
+    Result,
+    /// The same, with the types of the results, one for each operand.
+    Each,
+    /// The same, with the operands' types only, since there are no results.
+    NoResult,
+    /// The same, with the types without parentheses: `type, type -> type`.
+    Chlo,
+    /// Only as `"op"(%x) <{…}> ({…}) : (types) -> types`.
+    Generic,
     Call,
     Compare,
     Composite,
@@ -152,7 +160,7 @@ static OPS: &[OpSyntax] = &[
     op("chlo.top_k", Form::TopK, &[keyed("k", "k", I64)]),
     op("func.call", Form::Call, &[]),
     op("func.func", Form::Function, &[]),
-    op("func.return", Form::PlainNone, &[]),
+    op("func.return", Form::NoResult, &[]),
     op("sdy.data_flow_edge", Form::Plain, &[keyed("sharding", "sharding", Kind::Sharding)]),
     op("sdy.manual_computation", Form::ManualComputation, &[]),
     op("sdy.mesh", Form::Mesh, &[]),
@@ -163,16 +171,27 @@ static OPS: &[OpSyntax] = &[
         &[keyed("allowed_direction", "allowed_direction", Choice(&["NONE", "FORWARD", "BACKWARD", "BOTH"]))],
     ),
     op("sdy.reshard", Form::Sharding, &[]),
-    op("sdy.return", Form::PlainNone, &[]),
+    op("sdy.return", Form::NoResult, &[]),
     op("sdy.sharding_constraint", Form::Sharding, &[]),
-    op("sdy.sharding_group", Form::PlainNone, &[keyed("group_id", "group_id", I64)]),
-    op("stablehlo.broadcast", Form::Plain, &[keyed("sizes", "broadcast_sizes", Ints)]),
+    op("sdy.sharding_group", Form::NoResult, &[keyed("group_id", "group_id", I64)]),
+    op("stablehlo.after_all", Form::Result, &[]),
+    op("stablehlo.all_gather", Form::Generic, &[]),
+    op("stablehlo.all_reduce", Form::Generic, &[]),
+    op("stablehlo.all_to_all", Form::Generic, &[]),
+    op("stablehlo.batch_norm_grad", Form::Generic, &[]),
+    op("stablehlo.batch_norm_inference", Form::Generic, &[]),
+    op("stablehlo.batch_norm_training", Form::Generic, &[]),
+    op("stablehlo.bitcast_convert", Form::Functional, &[]),
+    op("stablehlo.broadcast", Form::Functional, &[keyed("sizes", "broadcast_sizes", Ints)]),
     op(
         "stablehlo.broadcast_in_dim",
-        Form::Plain,
+        Form::Functional,
         &[attr("dims", "broadcast_dimensions", "dimensions", Ints)],
     ),
+    op("stablehlo.case", Form::Generic, &[]),
     op("stablehlo.cholesky", Form::Plain, &[keyed("lower", "lower", Bool)]),
+    op("stablehlo.collective_broadcast", Form::Generic, &[]),
+    op("stablehlo.collective_permute", Form::Generic, &[]),
     op(
         "stablehlo.compare",
         Form::Compare,
@@ -182,7 +201,7 @@ static OPS: &[OpSyntax] = &[
         ],
     ),
     op("stablehlo.composite", Form::Composite, &[plain("version", I32)]),
-    op("stablehlo.concatenate", Form::Plain, &[keyed("dim", "dimension", I64)]),
+    op("stablehlo.concatenate", Form::Functional, &[keyed("dim", "dimension", I64)]),
     op("stablehlo.constant", Form::Constant, &[]),
     op(
         "stablehlo.convolution",
@@ -197,11 +216,12 @@ static OPS: &[OpSyntax] = &[
             attr("", "precision_config", "stablehlo.precision_config", Words(&PRECISION)),
         ],
     ),
+    op("stablehlo.create_token", Form::Result, &[]),
     op("stablehlo.custom_call", Form::CustomCall, &[plain("api_version", I32)]),
-    op("stablehlo.dot", Form::Plain, &[PRECISION_CONFIG]),
+    op("stablehlo.dot", Form::Functional, &[PRECISION_CONFIG]),
     op(
         "stablehlo.dot_general",
-        Form::Plain,
+        Form::Functional,
         &[
             attr("", "dot_dimension_numbers", "", Dot),
             attr("batching_dims", "", "batch", Pair("lhs_batching_dimensions", "rhs_batching_dimensions")),
@@ -215,52 +235,75 @@ static OPS: &[OpSyntax] = &[
             attr("algorithm", "algorithm", "stablehlo.algorithm", Fields(&DOT_ALGORITHM)),
         ],
     ),
-    op("stablehlo.dynamic_broadcast_in_dim", Form::Plain, &[keyed("dims", "broadcast_dimensions", Ints)]),
+    op(
+        "stablehlo.dynamic_broadcast_in_dim",
+        Form::Functional,
+        &[keyed("dims", "broadcast_dimensions", Ints)],
+    ),
     op(
         "stablehlo.dynamic_conv",
-        Form::Plain,
+        Form::Generic,
         &[attr("", "dimension_numbers", "dimensions", Conv), plain("window_reversal", Bools)],
     ),
-    op("stablehlo.dynamic_gather", Form::Plain, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
-    op("stablehlo.dynamic_iota", Form::Plain, &[keyed("dim", "iota_dimension", I64)]),
-    op("stablehlo.dynamic_slice", Form::Plain, &[keyed("sizes", "slice_sizes", Ints)]),
+    op("stablehlo.dynamic_gather", Form::Generic, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
+    op("stablehlo.dynamic_iota", Form::Functional, &[keyed("dim", "iota_dimension", I64)]),
+    op("stablehlo.dynamic_pad", Form::Functional, &[]),
+    op("stablehlo.dynamic_reshape", Form::Functional, &[]),
+    op("stablehlo.dynamic_slice", Form::Functional, &[keyed("sizes", "slice_sizes", Ints)]),
+    op("stablehlo.dynamic_update_slice", Form::Functional, &[]),
     op(
         "stablehlo.fft",
-        Form::Plain,
+        Form::Functional,
         &[keyed("type", "fft_type", Word(&FFT_TYPE)), keyed("length", "fft_length", Ints)],
     ),
-    op("stablehlo.gather", Form::Plain, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
-    op("stablehlo.get_dimension_size", Form::Plain, &[keyed("dim", "dimension", I64)]),
+    op("stablehlo.gather", Form::Generic, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
+    op("stablehlo.get_dimension_size", Form::Functional, &[keyed("dim", "dimension", I64)]),
     op("stablehlo.get_tuple_element", Form::TupleElement, &[plain("index", I32)]),
-    op("stablehlo.iota", Form::Plain, &[attr("dim", "iota_dimension", "dimension", I64)]),
-    op("stablehlo.optimization_barrier", Form::PlainEach, &[]),
+    op("stablehlo.if", Form::Generic, &[]),
+    op("stablehlo.infeed", Form::Generic, &[]),
+    op("stablehlo.iota", Form::Result, &[attr("dim", "iota_dimension", "dimension", I64)]),
+    op("stablehlo.is_finite", Form::Functional, &[]),
+    op("stablehlo.map", Form::Generic, &[]),
+    op("stablehlo.optimization_barrier", Form::Each, &[]),
+    op("stablehlo.outfeed", Form::Generic, &[]),
     op(
         "stablehlo.pad",
-        Form::Plain,
+        Form::Functional,
         &[
             keyed("low", "edge_padding_low", Ints),
             keyed("high", "edge_padding_high", Ints),
             keyed("interior", "interior_padding", Ints),
         ],
     ),
+    op("stablehlo.partition_id", Form::Result, &[]),
+    op("stablehlo.real_dynamic_slice", Form::Functional, &[]),
+    op("stablehlo.recv", Form::Generic, &[]),
     op("stablehlo.reduce", Form::Reduce, &[plain("dimensions", Ints)]),
     op(
         "stablehlo.reduce_precision",
         Form::ReducePrecision,
         &[plain("exponent_bits", I32), plain("mantissa_bits", I32)],
     ),
-    op("stablehlo.reduce_window", Form::Plain, &[plain("padding", Padding)]),
-    op("stablehlo.return", Form::PlainNone, &[]),
+    op("stablehlo.reduce_scatter", Form::Generic, &[]),
+    op("stablehlo.reduce_window", Form::Generic, &[plain("padding", Padding)]),
+    op("stablehlo.replica_id", Form::Result, &[]),
+    op("stablehlo.reshape", Form::Functional, &[]),
+    op("stablehlo.return", Form::NoResult, &[]),
     op("stablehlo.reverse", Form::Plain, &[keyed("dims", "dimensions", Ints)]),
-    op("stablehlo.rng", Form::Plain, &[keyed("distribution", "rng_distribution", Word(&RNG_DISTRIBUTION))]),
+    op(
+        "stablehlo.rng",
+        Form::Functional,
+        &[keyed("distribution", "rng_distribution", Word(&RNG_DISTRIBUTION))],
+    ),
     op(
         "stablehlo.rng_bit_generator",
-        Form::Plain,
+        Form::Functional,
         &[keyed("algorithm", "rng_algorithm", Word(&RNG_ALGORITHM))],
     ),
-    op("stablehlo.scatter", Form::Plain, &[attr("", "scatter_dimension_numbers", "", SCATTER_FIELDS)]),
-    op("stablehlo.select_and_scatter", Form::Plain, &[plain("padding", Padding)]),
-    op("stablehlo.set_dimension_size", Form::Plain, &[keyed("dim", "dimension", I64)]),
+    op("stablehlo.scatter", Form::Generic, &[attr("", "scatter_dimension_numbers", "", SCATTER_FIELDS)]),
+    op("stablehlo.select_and_scatter", Form::Generic, &[plain("padding", Padding)]),
+    op("stablehlo.send", Form::Generic, &[]),
+    op("stablehlo.set_dimension_size", Form::Functional, &[keyed("dim", "dimension", I64)]),
     op(
         "stablehlo.slice",
         Form::Slice,
@@ -270,22 +313,32 @@ static OPS: &[OpSyntax] = &[
             attr("", "strides", "stride", Ints),
         ],
     ),
-    op("stablehlo.transpose", Form::Plain, &[keyed("dims", "permutation", Ints)]),
-    op("stablehlo.triangular_solve", Form::Plain, &[plain("transpose_a", Word(&TRANSPOSE))]),
+    op("stablehlo.sort", Form::Generic, &[]),
+    op("stablehlo.transpose", Form::Functional, &[keyed("dims", "permutation", Ints)]),
+    op("stablehlo.triangular_solve", Form::Generic, &[plain("transpose_a", Word(&TRANSPOSE))]),
+    op("stablehlo.tuple", Form::Result, &[]),
     op("stablehlo.while", Form::While, &[]),
 ];
 
 static PLAIN: OpSyntax = op("", Form::Plain, &[]);
 
+static CHLO_PLAIN: OpSyntax = op("", Form::Chlo, &[]);
+
 /// How the op `name` of StableHLO is written.
 pub(crate) fn syntax(name: &str) -> &'static OpSyntax {
-    OPS.binary_search_by(|syntax| syntax.name.cmp(name)).map_or(&PLAIN, |at| &OPS[at])
+    let other = if name.starts_with("chlo.") { &CHLO_PLAIN } else { &PLAIN };
+    OPS.binary_search_by(|syntax| syntax.name.cmp(name)).map_or(other, |at| &OPS[at])
 }
 
 impl OpSyntax {
     /// The attribute that the generic form calls `name`.
     pub(crate) fn attribute(&self, name: &str) -> Option<&'static AttributeSyntax> {
         self.attributes.iter().find(|attribute| attribute.name == name)
+    }
+
+    /// The attribute that our op calls `ours`.
+    pub(crate) fn of_ours(&self, ours: &str) -> Option<&'static AttributeSyntax> {
+        self.attributes.iter().find(|attribute| attribute.ours == ours)
     }
 
     /// The attribute that the pretty form calls `key`.

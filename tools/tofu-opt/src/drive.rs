@@ -209,7 +209,13 @@ impl Driver<'_> {
         if self.settings.verify_roundtrip && runs_passes {
             diagnostics.extend(self.roundtrip(&module, sources));
         }
-        (Some(emit::emit(&module, self.settings.emit, &self.settings.print)), diagnostics)
+        match emit::emit(&module, self.settings.emit, &self.settings.print) {
+            Ok(text) => (Some(text), diagnostics),
+            Err(found) => {
+                diagnostics.extend(found);
+                (None, diagnostics)
+            }
+        }
     }
 
     /// Reads a part of a file in the language that it is in.

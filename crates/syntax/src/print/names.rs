@@ -10,13 +10,14 @@ use tofu_ir::{BlockId, EntityId, Module, Name, OpId, SecondaryMap, ValueId};
 use super::is_isolated;
 
 /// The names of all values and blocks in an op.
-pub(super) struct ValueNames {
+#[derive(Debug)]
+pub struct ValueNames {
     values: SecondaryMap<ValueId, Label>,
     blocks: FxHashMap<BlockId, Label>,
     made: Vec<String>,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 enum Label {
     /// The value lies outside of what is printed; its id is all there is.
     #[default]
@@ -44,7 +45,8 @@ enum Undo {
 }
 
 impl ValueNames {
-    pub(super) fn of(module: &Module, op: OpId) -> ValueNames {
+    /// Names for all that is in `op`.
+    pub fn of(module: &Module, op: OpId) -> ValueNames {
         let mut names =
             ValueNames { values: SecondaryMap::new(), blocks: FxHashMap::default(), made: Vec::new() };
         let mut scope = Scope::default();
@@ -142,11 +144,13 @@ impl ValueNames {
         }
     }
 
-    pub(super) fn write_value(&self, out: &mut String, module: &Module, value: ValueId) {
+    /// Writes a value's name, without `%`.
+    pub fn write_value(&self, out: &mut String, module: &Module, value: ValueId) {
         self.write(out, module, self.values[value], value.index());
     }
 
-    pub(super) fn write_block(&self, out: &mut String, module: &Module, block: BlockId) {
+    /// Writes a block's name, without `^`.
+    pub fn write_block(&self, out: &mut String, module: &Module, block: BlockId) {
         let label = self.blocks.get(&block).copied().unwrap_or_default();
         self.write(out, module, label, block.index());
     }

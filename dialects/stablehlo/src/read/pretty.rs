@@ -27,7 +27,13 @@ impl<'s> Reader<'s> {
             return Err(Reported);
         }
         match kind.syntax.form {
-            Form::Plain | Form::PlainEach | Form::PlainNone => self.plain(op, kind)?,
+            Form::Plain
+            | Form::Functional
+            | Form::Result
+            | Form::Each
+            | Form::NoResult
+            | Form::Chlo
+            | Form::Generic => self.plain(op, kind)?,
             Form::Call => self.call(op)?,
             Form::Compare => self.compare(op, kind)?,
             Form::Composite => self.composite(op)?,
@@ -57,7 +63,7 @@ impl<'s> Reader<'s> {
     fn plain(&mut self, op: &mut Op<'s>, kind: OpKind) -> Read {
         let form = kind.syntax.form;
         let line = self.text[self.at..].trim_start_matches([' ', '\t']);
-        if form == Form::PlainNone && line.starts_with(['\n', '\r']) {
+        if form == Form::NoResult && line.starts_with(['\n', '\r']) {
             return Ok(());
         }
         loop {
@@ -75,7 +81,7 @@ impl<'s> Reader<'s> {
             self.take(b',');
         }
         self.attribute_dictionary(op)?;
-        if form == Form::PlainNone && self.next() != b':' {
+        if form == Form::NoResult && self.next() != b':' {
             return Ok(());
         }
         self.plain_types(op, form)
@@ -110,8 +116,8 @@ impl<'s> Reader<'s> {
             return Ok(());
         }
         match form {
-            Form::PlainNone => self.check_inputs(op, &types, start),
-            Form::PlainEach => {
+            Form::NoResult => self.check_inputs(op, &types, start),
+            Form::Each => {
                 self.check_inputs(op, &types, start);
                 op.types = types;
             }
@@ -602,7 +608,7 @@ impl<'s> Reader<'s> {
             op.operand(operand);
         }
         if self.next() == b':' {
-            self.plain_types(op, Form::PlainEach)?;
+            self.plain_types(op, Form::Each)?;
         }
         if self.take_word("attributes") {
             self.entries(&mut op.attributes)?;
