@@ -49,6 +49,8 @@ pub(crate) enum Form {
     NamedComputation,
     Reduce,
     ReducePrecision,
+    /// `op %x, %y, %z : predicate, type`, or with the types of operands and results.
+    Select,
     Slice,
     /// `op %x <sharding> : type`.
     Sharding,
@@ -301,6 +303,7 @@ static OPS: &[OpSyntax] = &[
         &[keyed("algorithm", "rng_algorithm", Word(&RNG_ALGORITHM))],
     ),
     op("stablehlo.scatter", Form::Generic, &[attr("", "scatter_dimension_numbers", "", SCATTER_FIELDS)]),
+    op("stablehlo.select", Form::Select, &[]),
     op("stablehlo.select_and_scatter", Form::Generic, &[plain("padding", Padding)]),
     op("stablehlo.send", Form::Generic, &[]),
     op("stablehlo.set_dimension_size", Form::Functional, &[keyed("dim", "dimension", I64)]),

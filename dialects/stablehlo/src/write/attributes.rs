@@ -148,24 +148,25 @@ impl Writer<'_> {
                 fields.push(format!("{right_name} = {}", self.attr_text(right)));
             }
         }
-        (foreign.def.is_some() || !fields.is_empty()).then(|| format!("#{}<{}>", DOT.name, fields.join(", ")))
+        (!fields.is_empty()).then(|| format!("#{}<{}>", DOT.name, fields.join(", ")))
     }
 
-    /// A structure of the attributes that are its fields; empty lists are left out.
+    /// A structure of the attributes that are its fields, if any is; empty lists are left out.
     fn flat(
         &mut self,
         def: &'static ParametricDef,
         names: &[&str],
         entries: &[(Name, Attr)],
     ) -> Option<String> {
-        let mut fields = Vec::new();
+        let (mut fields, mut has_any) = (Vec::new(), false);
         for &name in names {
             let Some(attr) = self.entry(entries, name) else { continue };
+            has_any = true;
             if !matches!(self.module.attr_data(attr), AttrData::Ints(items) if items.is_empty()) {
                 fields.push(format!("{name} = {}", self.field_text(attr)));
             }
         }
-        Some(format!("#{}<{}>", def.name, fields.join(", ")))
+        has_any.then(|| format!("#{}<{}>", def.name, fields.join(", ")))
     }
 
     fn entry(&self, entries: &[(Name, Attr)], name: &str) -> Option<Attr> {

@@ -16,13 +16,13 @@ impl Writer<'_> {
         let form = foreign.syntax.form;
         let has_regions = self.module.region_count(foreign.op) > 0;
         let written = match form {
-            Form::Plain | Form::Functional | Form::Result | Form::Each | Form::NoResult | Form::Chlo => {
-                if has_regions {
-                    None
-                } else {
-                    self.plain(foreign, shape)
-                }
-            }
+            Form::Plain
+            | Form::Functional
+            | Form::Result
+            | Form::Each
+            | Form::NoResult
+            | Form::Chlo
+            | Form::Select => (!has_regions).then(|| self.plain(foreign, shape)).flatten(),
             Form::Call => self.call(foreign),
             Form::Compare => self.compare(foreign),
             Form::Composite => self.composite(foreign),
@@ -75,7 +75,6 @@ impl Writer<'_> {
         let commas = foreign.name.starts_with("stablehlo.");
         for syntax in foreign.syntax.attributes.iter().filter(|syntax| !syntax.key.is_empty()) {
             let Some(attr) = module.attr(op, syntax.ours) else { continue };
-            // An empty pair says nothing, and StableHLO does not write it.
             let value = self.keyed_value(syntax, attr)?;
             let separator = match count {
                 0 => "",
@@ -86,11 +85,6 @@ impl Writer<'_> {
             let _ = write!(self.out, "{separator}{}{equals}{value}", syntax.key);
             written.push(syntax.ours);
             count += 1;
-        }
-        // A structure of which a part is left cannot stand in the dictionary.
-        if foreign.syntax.attributes.iter().any(|syntax| matches!(syntax.kind, Kind::Dot)) {
-            let has_all = foreign.syntax.attributes.iter().any(|syntax| written.contains(&syntax.ours));
-            written.extend(has_all.then_some(""));
         }
         self.dictionary(foreign, &written);
         if self.out.ends_with(' ') {
@@ -116,6 +110,12 @@ impl Writer<'_> {
                 _ => self.functional_type(op, shape),
             },
             Form::Functional => self.functional_type(op, shape),
+            Form::Select => match (&operands[..], &results[..]) {
+                (&[predicate, left, right], &[result]) if left == result && right == result => {
+                    self.type_list([predicate, result].into_iter());
+                }
+                _ => self.functional_type(op, shape),
+            },
             Form::Result | Form::Each => match results[..] {
                 [] => return None,
                 _ => self.type_list(results.into_iter()),
