@@ -7,8 +7,8 @@
 use tofu_ir::{ElementType, ParametricDef};
 
 use crate::dialect::{
-    COMPARISON_DIRECTION, COMPARISON_TYPE, DOT_ALGORITHM, FFT_TYPE, GATHER, PRECISION, RNG_ALGORITHM,
-    RNG_DISTRIBUTION, SCATTER, TRANSPOSE,
+    CHANNEL_HANDLE, COMPARISON_DIRECTION, COMPARISON_TYPE, DOT_ALGORITHM, FFT_TYPE, GATHER, PRECISION,
+    RNG_ALGORITHM, RNG_DISTRIBUTION, SCATTER, TRANSPOSE,
 };
 
 /// How an op is written.
@@ -49,6 +49,8 @@ pub(crate) enum Form {
     NamedComputation,
     Reduce,
     ReducePrecision,
+    /// `op %x, %y, %shape, distribution = UNIFORM : (types) -> type`. Our op has no operand for the shape.
+    Rng,
     /// `op %x, %y, %z : predicate, type`, or with the types of operands and results.
     Select,
     Slice,
@@ -69,6 +71,19 @@ pub(crate) struct AttributeSyntax {
     /// Its name in our op.
     pub(crate) ours: &'static str,
     pub(crate) kind: Kind,
+    /// What it is in StableHLO where our op leaves it out.
+    pub(crate) default: Default,
+}
+
+/// What an attribute of StableHLO is that our op does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Default {
+    /// It is not there either.
+    Absent,
+    /// 1.
+    One,
+    /// A zero for each dimension of the first operand.
+    Zeros,
 }
 
 /// What an attribute is in StableHLO, and so with us unless something else is said.
@@ -100,8 +115,8 @@ pub(crate) enum Kind {
     Dot,
     /// `#stablehlo.conv<…>`; a string with us.
     Conv,
-    /// A structure, whose fields are attributes with us.
-    Flat(&'static ParametricDef, &'static [&'static str]),
+    /// A structure, whose fields are attributes with us: the names of both.
+    Flat(&'static ParametricDef, &'static [(&'static str, &'static str)]),
 }
 
 const fn op(name: &'static str, form: Form, attributes: &'static [AttributeSyntax]) -> OpSyntax {
@@ -109,7 +124,14 @@ const fn op(name: &'static str, form: Form, attributes: &'static [AttributeSynta
 }
 
 const fn attr(key: &'static str, name: &'static str, ours: &'static str, kind: Kind) -> AttributeSyntax {
-    AttributeSyntax { key, name, ours, kind }
+    AttributeSyntax { key, name, ours, kind, default: Default::Absent }
+}
+
+impl AttributeSyntax {
+    const fn default(mut self, default: Default) -> AttributeSyntax {
+        self.default = default;
+        self
+    }
 }
 
 /// Under one name everywhere but before the `=` of the pretty form.
@@ -131,12 +153,12 @@ const I64: Kind = Int(ElementType::I64);
 const GATHER_FIELDS: Kind = Flat(
     &GATHER,
     &[
-        "offset_dims",
-        "collapsed_slice_dims",
-        "operand_batching_dims",
-        "start_indices_batching_dims",
-        "start_index_map",
-        "index_vector_dim",
+        ("offset_dims", "offset_dims"),
+        ("collapsed_slice_dims", "collapsed_slice_dims"),
+        ("operand_batching_dims", "operand_batching_dims"),
+        ("start_indices_batching_dims", "start_indices_batching_dims"),
+        ("start_index_map", "start_index_map"),
+        ("index_vector_dim", "index_vector_dim"),
     ],
 );
 
@@ -144,14 +166,24 @@ const GATHER_FIELDS: Kind = Flat(
 const SCATTER_FIELDS: Kind = Flat(
     &SCATTER,
     &[
-        "update_window_dims",
-        "inserted_window_dims",
-        "input_batching_dims",
-        "scatter_indices_batching_dims",
-        "scatter_dims_to_operand_dims",
-        "index_vector_dim",
+        ("update_window_dims", "update_window_dims"),
+        ("inserted_window_dims", "inserted_window_dims"),
+        ("input_batching_dims", "input_batching_dims"),
+        ("scatter_indices_batching_dims", "scatter_indices_batching_dims"),
+        ("scatter_dims_to_operand_dims", "scatter_dims_to_operand_dims"),
+        ("index_vector_dim", "index_vector_dim"),
     ],
 );
+
+const CHANNEL: AttributeSyntax = attr(
+    "",
+    "channel_handle",
+    "",
+    Flat(&CHANNEL_HANDLE, &[("handle", "channel_id"), ("type", "channel_type")]),
+);
+
+const FEATURE_GROUPS: AttributeSyntax = plain("feature_group_count", I64).default(Default::One);
+const BATCH_GROUPS: AttributeSyntax = plain("batch_group_count", I64).default(Default::One);
 
 const PRECISION_CONFIG: AttributeSyntax =
     attr("precision", "precision_config", "stablehlo.precision_config", Words(&PRECISION));
@@ -177,9 +209,9 @@ static OPS: &[OpSyntax] = &[
     op("sdy.sharding_constraint", Form::Sharding, &[]),
     op("sdy.sharding_group", Form::NoResult, &[keyed("group_id", "group_id", I64)]),
     op("stablehlo.after_all", Form::Result, &[]),
-    op("stablehlo.all_gather", Form::Generic, &[]),
-    op("stablehlo.all_reduce", Form::Generic, &[]),
-    op("stablehlo.all_to_all", Form::Generic, &[]),
+    op("stablehlo.all_gather", Form::Generic, &[CHANNEL]),
+    op("stablehlo.all_reduce", Form::Generic, &[CHANNEL]),
+    op("stablehlo.all_to_all", Form::Generic, &[CHANNEL]),
     op("stablehlo.batch_norm_grad", Form::Generic, &[]),
     op("stablehlo.batch_norm_inference", Form::Generic, &[]),
     op("stablehlo.batch_norm_training", Form::Generic, &[]),
@@ -192,8 +224,8 @@ static OPS: &[OpSyntax] = &[
     ),
     op("stablehlo.case", Form::Generic, &[]),
     op("stablehlo.cholesky", Form::Plain, &[keyed("lower", "lower", Bool)]),
-    op("stablehlo.collective_broadcast", Form::Generic, &[]),
-    op("stablehlo.collective_permute", Form::Generic, &[]),
+    op("stablehlo.collective_broadcast", Form::Generic, &[CHANNEL]),
+    op("stablehlo.collective_permute", Form::Generic, &[CHANNEL]),
     op(
         "stablehlo.compare",
         Form::Compare,
@@ -215,6 +247,8 @@ static OPS: &[OpSyntax] = &[
             keyed("lhs_dilate", "lhs_dilation", Ints),
             keyed("rhs_dilate", "rhs_dilation", Ints),
             keyed("reverse", "window_reversal", Bools),
+            FEATURE_GROUPS,
+            BATCH_GROUPS,
             attr("", "precision_config", "stablehlo.precision_config", Words(&PRECISION)),
         ],
     ),
@@ -245,7 +279,12 @@ static OPS: &[OpSyntax] = &[
     op(
         "stablehlo.dynamic_conv",
         Form::Generic,
-        &[attr("", "dimension_numbers", "dimensions", Conv), plain("window_reversal", Bools)],
+        &[
+            attr("", "dimension_numbers", "dimensions", Conv),
+            FEATURE_GROUPS,
+            BATCH_GROUPS,
+            plain("window_reversal", Bools),
+        ],
     ),
     op("stablehlo.dynamic_gather", Form::Generic, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
     op("stablehlo.dynamic_iota", Form::Functional, &[keyed("dim", "iota_dimension", I64)]),
@@ -274,29 +313,25 @@ static OPS: &[OpSyntax] = &[
         &[
             keyed("low", "edge_padding_low", Ints),
             keyed("high", "edge_padding_high", Ints),
-            keyed("interior", "interior_padding", Ints),
+            keyed("interior", "interior_padding", Ints).default(Default::Zeros),
         ],
     ),
     op("stablehlo.partition_id", Form::Result, &[]),
     op("stablehlo.real_dynamic_slice", Form::Functional, &[]),
-    op("stablehlo.recv", Form::Generic, &[]),
+    op("stablehlo.recv", Form::Generic, &[CHANNEL]),
     op("stablehlo.reduce", Form::Reduce, &[plain("dimensions", Ints)]),
     op(
         "stablehlo.reduce_precision",
         Form::ReducePrecision,
         &[plain("exponent_bits", I32), plain("mantissa_bits", I32)],
     ),
-    op("stablehlo.reduce_scatter", Form::Generic, &[]),
+    op("stablehlo.reduce_scatter", Form::Generic, &[CHANNEL]),
     op("stablehlo.reduce_window", Form::Generic, &[plain("padding", Padding)]),
     op("stablehlo.replica_id", Form::Result, &[]),
     op("stablehlo.reshape", Form::Functional, &[]),
     op("stablehlo.return", Form::NoResult, &[]),
     op("stablehlo.reverse", Form::Plain, &[keyed("dims", "dimensions", Ints)]),
-    op(
-        "stablehlo.rng",
-        Form::Functional,
-        &[keyed("distribution", "rng_distribution", Word(&RNG_DISTRIBUTION))],
-    ),
+    op("stablehlo.rng", Form::Rng, &[keyed("distribution", "rng_distribution", Word(&RNG_DISTRIBUTION))]),
     op(
         "stablehlo.rng_bit_generator",
         Form::Functional,
@@ -305,7 +340,7 @@ static OPS: &[OpSyntax] = &[
     op("stablehlo.scatter", Form::Generic, &[attr("", "scatter_dimension_numbers", "", SCATTER_FIELDS)]),
     op("stablehlo.select", Form::Select, &[]),
     op("stablehlo.select_and_scatter", Form::Generic, &[plain("padding", Padding)]),
-    op("stablehlo.send", Form::Generic, &[]),
+    op("stablehlo.send", Form::Generic, &[CHANNEL]),
     op("stablehlo.set_dimension_size", Form::Functional, &[keyed("dim", "dimension", I64)]),
     op(
         "stablehlo.slice",

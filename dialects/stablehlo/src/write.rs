@@ -18,9 +18,10 @@ mod pretty;
 use std::fmt::Write as _;
 
 use tofu_diagnostics::{Diagnostic, codes};
+use tofu_dialect_func::FUNC;
 use tofu_ir::{
     Attr, AttrData, BlockId, EntityId, MAX_REGION_DEPTH, Module, Name, OpDef, OpId, RegionId, Type, ValueId,
-    write_location,
+    builtin::MODULE, write_location,
 };
 use tofu_syntax::ValueNames;
 
@@ -44,7 +45,7 @@ pub fn write(module: &Module, options: WriteOptions) -> Result<String, Vec<Diagn
     let mut writer = Writer {
         module,
         options,
-        names: ValueNames::of(module, module.root()),
+        names: ValueNames::with_scopes(module, module.root(), opens_scope),
         out: String::new(),
         found: Vec::new(),
         indent: 0,
@@ -53,6 +54,11 @@ pub fn write(module: &Module, options: WriteOptions) -> Result<String, Vec<Diagn
     };
     writer.op(module.root());
     if writer.found.is_empty() { Ok(writer.out) } else { Err(writer.found) }
+}
+
+/// Whether StableHLO's parser sees names in an op's body apart from those around it.
+fn opens_scope(module: &Module, op: OpId) -> bool {
+    module.is(op, &FUNC) || module.is(op, &MODULE)
 }
 
 struct Writer<'m> {

@@ -33,6 +33,7 @@ impl<'s> Reader<'s> {
             | Form::Each
             | Form::NoResult
             | Form::Chlo
+            | Form::Rng
             | Form::Select
             | Form::Generic => self.plain(op, kind)?,
             Form::Call => self.call(op)?,

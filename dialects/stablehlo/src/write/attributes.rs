@@ -5,7 +5,7 @@ use tofu_ir::{Attr, AttrData, Name, ParametricDef};
 use super::{Foreign, Writer};
 use crate::{
     dialect::{CONV, DOT},
-    syntax::{AttributeSyntax, Kind},
+    syntax::{AttributeSyntax, Default, Kind},
 };
 
 /// Names and values, as they are written.
@@ -46,7 +46,13 @@ impl Writer<'_> {
             let text = match syntax.kind {
                 Kind::Dot => self.dot(foreign, &entries),
                 Kind::Flat(def, fields) => self.flat(def, fields, &entries),
-                _ => continue,
+                _ if except.contains(&syntax.ours) || self.module.attr(foreign.op, syntax.ours).is_some() => {
+                    None
+                }
+                _ => self.default_items(foreign, syntax).map(|items| match syntax.default {
+                    Default::Zeros => array("i64", items.into_iter()),
+                    _ => format!("{} : i64", items.join("")),
+                }),
             };
             own.extend(text.map(|text| (syntax.name.to_owned(), text)));
         }
@@ -55,10 +61,23 @@ impl Writer<'_> {
         (own, others)
     }
 
+    /// The numbers of an attribute that StableHLO asks for and our op has left out.
+    pub(super) fn default_items(&self, foreign: &Foreign, syntax: &AttributeSyntax) -> Option<Vec<String>> {
+        foreign.def?;
+        match syntax.default {
+            Default::Absent => None,
+            Default::One => Some(vec!["1".to_owned()]),
+            Default::Zeros => {
+                let rank = self.module.tensor_type(self.module.operand(foreign.op, 0))?.rank();
+                Some(vec!["0".to_owned(); rank])
+            }
+        }
+    }
+
     /// Whether an attribute is written as a field of another.
     fn is_part(&self, foreign: &Foreign, name: &str) -> bool {
         foreign.syntax.attributes.iter().any(|syntax| match syntax.kind {
-            Kind::Flat(_, fields) => fields.contains(&name),
+            Kind::Flat(_, fields) => fields.iter().any(|&(_, ours)| ours == name),
             _ => false,
         })
     }
@@ -155,12 +174,12 @@ impl Writer<'_> {
     fn flat(
         &mut self,
         def: &'static ParametricDef,
-        names: &[&str],
+        names: &[(&str, &str)],
         entries: &[(Name, Attr)],
     ) -> Option<String> {
         let (mut fields, mut has_any) = (Vec::new(), false);
-        for &name in names {
-            let Some(attr) = self.entry(entries, name) else { continue };
+        for &(name, ours) in names {
+            let Some(attr) = self.entry(entries, ours) else { continue };
             has_any = true;
             if !matches!(self.module.attr_data(attr), AttrData::Ints(items) if items.is_empty()) {
                 fields.push(format!("{name} = {}", self.field_text(attr)));

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use tofu_ir::{OpId, TypeData};
 
 use super::{Foreign, Writer};
+use crate::syntax::Form;
 
 impl Writer<'_> {
     pub(super) fn generic(&mut self, foreign: &Foreign, shape: Option<&str>) {
@@ -55,7 +56,7 @@ impl Writer<'_> {
     /// `stablehlo.rng` takes the shape of its result as an operand, which our op does not: a constant that is written
     /// before it. Its name, with `%`.
     pub(super) fn shape_operand(&mut self, foreign: &Foreign) -> Option<String> {
-        if foreign.name != "stablehlo.rng" || self.module.operand_count(foreign.op) != 2 {
+        if foreign.syntax.form != Form::Rng || foreign.def.is_none() {
             return None;
         }
         let name = self.unused_name(foreign.op);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tofu_ir::{AttrData, OpId, RegionId, Trait, VALUE, ValueId, write_string, write_word};
 
 use super::{Foreign, Writer, attributes::dimension_numbers};
-use crate::syntax::{Form, Kind, foreign_name};
+use crate::syntax::{Form, foreign_name};
 
 impl Writer<'_> {
     /// Writes an op in its pretty form. False, with a part of it written, if it has none that says all of it.
@@ -22,6 +22,7 @@ impl Writer<'_> {
             | Form::Each
             | Form::NoResult
             | Form::Chlo
+            | Form::Rng
             | Form::Select => (!has_regions).then(|| self.plain(foreign, shape)).flatten(),
             Form::Call => self.call(foreign),
             Form::Compare => self.compare(foreign),
@@ -74,8 +75,13 @@ impl Writer<'_> {
         let mut written = vec![];
         let commas = foreign.name.starts_with("stablehlo.");
         for syntax in foreign.syntax.attributes.iter().filter(|syntax| !syntax.key.is_empty()) {
-            let Some(attr) = module.attr(op, syntax.ours) else { continue };
-            let value = self.keyed_value(syntax, attr)?;
+            let value = match module.attr(op, syntax.ours) {
+                Some(attr) => self.keyed_value(syntax, attr)?,
+                None => match self.default_items(foreign, syntax) {
+                    Some(items) => format!("[{}]", items.join(", ")),
+                    None => continue,
+                },
+            };
             let separator = match count {
                 0 => "",
                 _ if commas => ", ",
@@ -109,7 +115,7 @@ impl Writer<'_> {
                 }
                 _ => self.functional_type(op, shape),
             },
-            Form::Functional => self.functional_type(op, shape),
+            Form::Functional | Form::Rng => self.functional_type(op, shape),
             Form::Select => match (&operands[..], &results[..]) {
                 (&[predicate, left, right], &[result]) if left == result && right == result => {
                     self.type_list([predicate, result].into_iter());
