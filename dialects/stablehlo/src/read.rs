@@ -143,6 +143,9 @@ impl<'s> Reader<'s> {
         if !self.stopped {
             self.found.extend(verify_damaged(&self.module, &self.damage));
         }
+        // Types cannot be left away here.
+        let results = self.found.iter_mut().filter(|found| found.code.id == codes::WRONG_RESULT_TYPE.id);
+        results.for_each(|found| found.help = None);
         Parsed::new(self.module, self.found)
     }
 

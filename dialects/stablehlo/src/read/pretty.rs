@@ -68,19 +68,19 @@ impl<'s> Reader<'s> {
         if form == Form::NoResult && line.starts_with(['\n', '\r']) {
             return Ok(());
         }
+        let mut is_asked_for = false;
         loop {
-            match self.next() {
-                b'%' => {
+            let word = self.peek_word();
+            match kind.syntax.keyed(word).filter(|_| !word.is_empty()) {
+                Some(attribute) => self.keyed_attribute(op, attribute)?,
+                None if self.next() == b'%' => {
                     let operand = self.value()?;
                     op.operand(operand);
                 }
-                _ => {
-                    let word = self.peek_word();
-                    let Some(attribute) = kind.syntax.keyed(word).filter(|_| !word.is_empty()) else { break };
-                    self.keyed_attribute(op, attribute)?;
-                }
+                None if is_asked_for => return self.expected("a value (`%name`) or an attribute after `,`"),
+                None => break,
             }
-            self.take(b',');
+            is_asked_for = self.take(b',');
         }
         self.attribute_dictionary(op)?;
         if form == Form::NoResult && self.next() != b':' {
