@@ -89,6 +89,8 @@ pub(crate) enum Default {
 /// What an attribute is in StableHLO, and so with us unless something else is said.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
+    /// The same as with us.
+    Same,
     /// A list of integers: `array<i64: 1, 2>`, pretty `[1, 2]`.
     Ints,
     /// A list of booleans, `array<i1: true>`; a list of 0 and 1 with us.
@@ -193,7 +195,7 @@ static OPS: &[OpSyntax] = &[
     op("builtin.module", Form::Module, &[]),
     op("chlo.top_k", Form::TopK, &[keyed("k", "k", I64)]),
     op("func.call", Form::Call, &[]),
-    op("func.func", Form::Function, &[]),
+    op("func.func", Form::Function, &[attr("", "sym_visibility", "visibility", Kind::Same)]),
     op("func.return", Form::NoResult, &[]),
     op("sdy.data_flow_edge", Form::Plain, &[keyed("sharding", "sharding", Kind::Sharding)]),
     op("sdy.manual_computation", Form::ManualComputation, &[]),

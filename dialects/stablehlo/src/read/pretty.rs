@@ -169,7 +169,7 @@ impl<'s> Reader<'s> {
                 return Ok(self.pair(&left, &right));
             }
             Kind::Conv => AttrData::String(self.dimension_numbers()?.into()),
-            Kind::Dot | Kind::Flat(..) => return self.attribute(),
+            Kind::Same | Kind::Dot | Kind::Flat(..) => return self.attribute(),
         };
         Ok(self.module.interner.attr(data))
     }

@@ -52,7 +52,8 @@ impl<'s> Reader<'s> {
             Kind::Int(_) => self.wide(attr),
             Kind::Word(def) => self.word_of(attr, Some(def)),
             Kind::Conv => self.word_of(attr, Some(&CONV)),
-            Kind::Bool
+            Kind::Same
+            | Kind::Bool
             | Kind::Choice(_)
             | Kind::Fields(_)
             | Kind::Pair(..)

@@ -274,10 +274,10 @@ impl Writer<'_> {
             return;
         }
         // MLIR reads a number as an `f64` first, so that one which is short for an `f32` must be right after that, too.
-        let short = format!("{:e}", value as f32);
+        let short = format!("{:?}", value as f32);
         let is_exact =
             element == ElementType::F32 && short.parse::<f64>().is_ok_and(|read| read as f32 == value as f32);
-        let text = if is_exact { short } else { format!("{value:e}") };
+        let text = if is_exact { short } else { format!("{value:?}") };
         match text.split_once('e') {
             Some((digits, exponent)) if !digits.contains('.') => {
                 let _ = write!(self.out, "{digits}.0e{exponent}");
