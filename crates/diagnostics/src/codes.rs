@@ -36,6 +36,7 @@ codes! {
     BAD_CONSTANT_SHAPE = "T0106", "constant whose lists do not have the shape of its type";
     ELIDED_CONSTANT = "T0107", "constant whose values were left out";
     FILE_TOO_LARGE = "T0108", "file too large";
+    NOT_EXPRESSIBLE = "T0109", "program that another language cannot say";
 
     UNKNOWN_OP = "T0201", "unknown op";
     UNKNOWN_DIALECT = "T0202", "unknown dialect";

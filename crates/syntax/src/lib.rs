@@ -2,7 +2,8 @@
 //!
 //! [`parse`] reads a `.tir` file into a [`Module`](tofu_ir::Module), [`print()`] writes one; `parse(print(m))` equals
 //! `m` in the pretty form and in the generic one. The grammar is `tir.pest`; `docs/tir.md` explains it by example.
-//! Readers of other languages share [`literals`], [`Parsed`] and [`adopt_root`].
+//! Readers of other languages share [`literals`], [`Parsed`] and [`adopt_root`],
+//! writers [`ValueNames`].
 
 mod foreign;
 mod parse;

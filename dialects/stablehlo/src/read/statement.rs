@@ -7,7 +7,7 @@ use tofu_ir::{Attr, AttrData, BlockId, Location, Name, OpDef, OpState, Type, Val
 use super::{Read, Reader, attributes::Written, regions::Regions};
 use crate::{
     dialect::{OPAQUE, OPAQUE_ATTRIBUTES, OPAQUE_NAME},
-    syntax::{OpSyntax, foreign_name, full_name, own_name, syntax},
+    syntax::{Form, OpSyntax, foreign_name, full_name, own_name, syntax},
 };
 
 /// What the name of an op stands for.
@@ -170,6 +170,10 @@ impl<'s> Reader<'s> {
     fn finish_op(&mut self, mut op: Op<'s>, kind: Kind) {
         op.is_damaged |= std::mem::take(&mut self.is_doubtful);
         self.translate(&mut op, kind);
+        if kind.syntax.form == Form::Rng && kind.def.is_some() {
+            op.operands.truncate(2);
+            op.operand_spans.truncate(2);
+        }
         let def = kind.def.unwrap_or_else(|| self.unknown_op(&mut op));
         let named = op.results.iter().map(|&(_, count, _)| count as usize).sum::<usize>();
         let count = op.types.len();
