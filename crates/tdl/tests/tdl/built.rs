@@ -2,8 +2,8 @@
 
 use tofu_ir::ElementType::*;
 use tofu_tdl::*;
+use tofu_tdl_testing::Whole;
 
-use crate::split::Whole;
 use crate::support::*;
 
 /// A convolution of one spatial dimension with everything that StableHLO's has.

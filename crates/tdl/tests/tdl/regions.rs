@@ -12,8 +12,8 @@ use tofu_tdl::{
     BinaryOp, Builder, Comparison, Describe, Description, OpaqueRegistry, Source, Tensor, TypeRef,
     infer_types, solve, strategies,
 };
+use tofu_tdl_testing::Whole;
 
-use crate::split::Whole;
 use crate::support::*;
 
 macro_rules! pairwise {
