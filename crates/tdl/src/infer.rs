@@ -35,7 +35,8 @@ pub fn infer_types(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnosti
     let written: Option<Vec<TensorType>> =
         module.results(op).map(|result| module.tensor_type(result).cloned()).collect();
     let written = written.filter(|written| needs_results && written.len() == description.results().len());
-    let solution = solve_given(module, op, &description, written.as_deref().unwrap_or_default())?;
+    let written_types = written.as_deref().unwrap_or_default();
+    let solution = solve_op_as(module, op, &description, &operand_types(module, op)?, written_types)?;
     if needs_results && written.is_none() && solution.extents.contains(&Dim::Unknown) {
         let message = format!("the result types of `{}` must be written", module.def(op).written_name());
         return Err(module.error(op, &codes::CANNOT_INFER_TYPE, message));
@@ -55,27 +56,40 @@ pub fn verify_types(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
 ///
 /// An operand or a result is no tensor, or they do not fit the description: both places of a disagreement.
 pub fn solve_op(module: &Module, op: OpId, description: &Description) -> Result<Solution, Diagnostic> {
-    let results = (0..module.result_count(op))
-        .map(|number| tensor_type(module, op, Value::Result(number)).cloned())
-        .collect::<Result<Vec<TensorType>, Diagnostic>>()?;
-    solve_given(module, op, description, &results)
+    solve_op_as(module, op, description, &operand_types(module, op)?, &result_types(module, op)?)
 }
 
-fn solve_given(
+/// [`solve_op`] with types that are known better than they are written, or only in part: no results are taken as
+/// results of which nothing is known.
+///
+/// # Errors
+///
+/// They do not fit the description: both places of a disagreement.
+pub fn solve_op_as(
     module: &Module,
     op: OpId,
     description: &Description,
+    operands: &[TensorType],
     results: &[TensorType],
 ) -> Result<Solution, Diagnostic> {
-    let operands = (0..module.operand_count(op))
-        .map(|number| tensor_type(module, op, Value::Operand(number)).cloned())
-        .collect::<Result<Vec<TensorType>, Diagnostic>>()?;
     let names = |value: Value| match value {
         Value::Operand(_) => module.quoted_value(value_of(module, op, value)),
         Value::Result(0) if module.result_count(op) == 1 => "the result".to_owned(),
         Value::Result(number) => format!("result {number}"),
     };
-    solve_named(description, &operands, results, &names).map_err(|mismatch| diagnostic(module, op, &mismatch))
+    solve_named(description, operands, results, &names).map_err(|mismatch| diagnostic(module, op, &mismatch))
+}
+
+fn operand_types(module: &Module, op: OpId) -> Result<Vec<TensorType>, Diagnostic> {
+    (0..module.operand_count(op))
+        .map(|number| tensor_type(module, op, Value::Operand(number)).cloned())
+        .collect()
+}
+
+fn result_types(module: &Module, op: OpId) -> Result<Vec<TensorType>, Diagnostic> {
+    (0..module.result_count(op))
+        .map(|number| tensor_type(module, op, Value::Result(number)).cloned())
+        .collect()
 }
 
 fn tensor_type(module: &Module, op: OpId, value: Value) -> Result<&TensorType, Diagnostic> {
