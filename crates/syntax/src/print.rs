@@ -11,8 +11,8 @@ use std::fmt::Write;
 
 use tofu_ir::{
     ARGUMENT_ATTRIBUTES, Attr, AttrData, BlockId, DisplayOptions, FUNCTION_TYPE, FunctionType, Module, Name,
-    OpId, RESULT_ATTRIBUTES, RegionId, Syntax, Trait, Type, TypeData, VALUE, ValueId, write_attr,
-    write_dense, write_dict, write_location, write_type, write_word,
+    OpId, RESULT_ATTRIBUTES, RegionId, Syntax, Type, TypeData, VALUE, ValueId, write_attr, write_dense,
+    write_dict, write_location, write_type, write_word,
 };
 
 use crate::foreign::{End, end_of, is_word_inner};
@@ -504,9 +504,4 @@ impl Printer<'_> {
             self.out.push_str(INDENT);
         }
     }
-}
-
-/// Whether an op's inside has names of its own.
-fn is_isolated(module: &Module, op: OpId) -> bool {
-    module.has(op, Trait::Isolated)
 }

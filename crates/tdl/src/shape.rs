@@ -16,7 +16,7 @@ use crate::description::*;
 use crate::print::{condition_text, type_text};
 use solver::{Conflict, Origin, Solver};
 
-pub(crate) use crate::check::resolve;
+pub use crate::check::resolve;
 
 /// What follows from the types of operands and results.
 #[derive(Clone, PartialEq, Eq, Debug)]
