@@ -1,6 +1,7 @@
 //! Random programs whose extents are all known, of which some are then forgotten: what the pass finds out must be what
 //! was forgotten, and where everything follows it must find all of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fastrand::Rng;
@@ -11,7 +12,7 @@ use tofu_pass::{PassManager, Session, VerifyEach};
 use super::*;
 
 /// The extents before they were forgotten.
-type Truth = FxHashMap<ValueId, Vec<u64>>;
+type Truth = BTreeMap<ValueId, Vec<u64>>;
 
 struct Generator {
     rng: Rng,

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use tofu_diagnostics::codes;
-use tofu_ir::{Syntax, Trait};
+use tofu_ir::{Control, Trait};
 use tofu_opt::Tool;
+use tofu_tdl::{Describe, Undescribed};
 
 use crate::support::{Ran, files, root, run};
 
@@ -74,15 +75,32 @@ fn ops_are_documented() {
         assert!(dialect.ops.is_sorted_by_key(|def| def.name), "the ops of `{}` stand by name", dialect.name);
         for def in dialect.ops {
             assert!(def.summary.ends_with('.'), "{}", def.name);
-            let first = def.example.split([' ', '\n']).next().and_then(|word| registry.op(word));
-            let is_item = first.is_some_and(|def| def.has(Trait::TopLevel) || def.syntax == Syntax::Body);
-            let program = if is_item { def.example.to_owned() } else { wrapped(def.example) };
+            let program = tofu_opt::example_program(&registry, def);
             let ran = run(&["-", "--verify-roundtrip", "--diagnostics=short"], program.as_bytes());
             assert!(ran.code == 0, "{}:\n{program}\n{}", def.name, ran.log);
             let mut words = ran.output.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
             let is_held = words.any(|word| word == def.name || word == def.written_name());
             assert!(is_held, "the example of `{}` does not hold it:\n{program}", def.name);
         }
+    }
+}
+
+/// Every op on tensors has a description, which the reference shows, or says why it has none.
+#[test]
+fn ops_are_described() {
+    let tool = || Tool::standard("tofu-opt", "0.0.0");
+    let reference = tofu_opt::ops_reference(&tool());
+    let registry = tool().registry().unwrap();
+    let dialects = registry.dialects().iter().filter(|dialect| matches!(dialect.name, "tdl" | "tensor"));
+    for def in dialects.flat_map(|dialect| dialect.ops).filter(|def| !def.has(Trait::TopLevel)) {
+        let is_described = def.interface::<Describe>().is_some();
+        let is_explained = def.interface::<Undescribed>().is_some() || def.interface::<Control>().is_some();
+        assert!(is_described != is_explained, "`{}` is described: {is_described}", def.name);
+        let section = reference.split(&format!("\n### `{}`\n", def.name)).nth(1).unwrap();
+        let section = section.split("\n### ").next().unwrap();
+        assert_eq!(section.contains("```text\ntdl @"), is_described, "`{}`:\n{section}", def.name);
+        let row = format!("\n| {} | ", def.name);
+        assert_eq!(reference.matches(&row).count(), 1, "{row}");
     }
 }
 
@@ -112,12 +130,4 @@ fn passes_are_documented() {
         count += 1;
     }
     assert!(count > 0);
-}
-
-/// An example of an op in a body, in a function with values of the usual kinds.
-fn wrapped(example: &str) -> String {
-    format!(
-        "func @example(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %p: tensor<4x8xi1>, %i: tensor<4x8xi32>, %s: \
-         tensor<f32>) {{\n{example}\nreturn\n}}\n"
-    )
 }
