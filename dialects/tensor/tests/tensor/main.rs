@@ -7,5 +7,6 @@
 mod descriptions;
 mod samples;
 mod soundness;
+mod strategies;
 mod support;
 mod types;
