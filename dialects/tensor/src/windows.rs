@@ -181,9 +181,9 @@ pub(crate) fn padding(
     module: &Module,
     op: OpId,
     count: usize,
-) -> Result<(SmallVec<[i64; 4]>, SmallVec<[i64; 4]>), Diagnostic> {
+) -> Result<[SmallVec<[i64; 4]>; 2], Diagnostic> {
     let Some((low, high)) = pair(module, op, "padding") else {
-        return Ok((SmallVec::from_elem(0, count), SmallVec::from_elem(0, count)));
+        return Ok([SmallVec::from_elem(0, count), SmallVec::from_elem(0, count)]);
     };
     let largest = tofu_ir::MAX_TENSOR_BYTES;
     if low.len() != count || high.len() != count {
@@ -198,7 +198,7 @@ pub(crate) fn padding(
         let message = format!("`padding` holds {large}, but no tensor is so large");
         return Err(wrong_attribute(module, op, "padding", message));
     }
-    Ok((low.into(), high.into()))
+    Ok([low.into(), high.into()])
 }
 
 /// The windows of an op along all dimensions of its operand.
@@ -208,7 +208,7 @@ fn windows(module: &Module, op: OpId, rank: usize) -> Result<Vec<Window>, Diagno
     let strides = list("window_strides", 1)?;
     let base_dilations = list("base_dilations", 1)?;
     let dilations = list("window_dilations", 1)?;
-    let (low, high) = padding(module, op, rank)?;
+    let [low, high] = padding(module, op, rank)?;
     Ok((0..rank)
         .map(|dim| Window {
             size: sizes[dim],

@@ -5,6 +5,7 @@
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 mod descriptions;
+mod elements;
 mod reference;
 mod samples;
 mod soundness;
