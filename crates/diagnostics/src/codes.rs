@@ -1,7 +1,7 @@
 //! Every kind of diagnostic there is.
 //!
 //! `T01xx` is about text, `T02xx` about the program that it says, `T03xx` about passes and pipelines, `T04xx` about
-//! files and options, `T05xx` about descriptions of operators. An id is never given a second meaning; a new kind takes the next free one of its range.
+//! files and options, `T05xx` about descriptions of operators, `T06xx` about running programs. An id is never given a second meaning; a new kind takes the next free one of its range.
 
 use crate::Code;
 
@@ -36,6 +36,7 @@ codes! {
     BAD_CONSTANT_SHAPE = "T0106", "constant whose lists do not have the shape of its type";
     ELIDED_CONSTANT = "T0107", "constant whose values were left out";
     FILE_TOO_LARGE = "T0108", "file too large";
+    NOT_EXPRESSIBLE = "T0109", "program that another language cannot say";
 
     UNKNOWN_OP = "T0201", "unknown op";
     UNKNOWN_DIALECT = "T0202", "unknown dialect";
@@ -103,6 +104,15 @@ codes! {
     TDL_WRONG_REDUCER = "T0511", "reducer that does not fit what it reduces";
     TDL_MISSING_DEFINITION = "T0512", "result that is not defined";
     TDL_REGION = "T0513", "region that is no function of single elements";
+    TDL_UNSATISFIABLE = "T0514", "shapes that no extents satisfy";
+
+    CANNOT_RUN = "T0601", "op that cannot be run";
+    EXECUTION_FAILED = "T0602", "op that failed when it was run";
+    CALL_DEPTH = "T0603", "calls nested too deeply";
+    NO_ENTRY = "T0604", "no function to run";
+    WRONG_ARGUMENTS = "T0605", "arguments that do not fit the function that is run";
+    BAD_ARRAYS = "T0606", "file of arrays that cannot be read";
+    RESULTS_DIFFER = "T0607", "results that are not the expected ones";
 }
 
 #[cfg(test)]

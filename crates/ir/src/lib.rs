@@ -14,6 +14,7 @@
 //! | `display` | types, attributes and locations as text |
 //! | `control` | how control passes through ops with regions |
 //! | `symbols`, `graph`, `digest`, `profile` | views: named ops, data and control flow, structural equality |
+//! | `memo` | what dialects have made of attributes |
 //! | `verify` | the rules that every program keeps |
 
 mod attributes;
@@ -31,6 +32,7 @@ mod graph;
 mod instance;
 mod interner;
 mod location;
+mod memo;
 mod module;
 mod op_def;
 mod order;

@@ -227,7 +227,7 @@ impl OpDef {
         match self.syntax {
             Syntax::Uniform | Syntax::Value => None,
             Syntax::Symbol(attribute) => Some(attribute),
-            Syntax::Body | Syntax::Function => Some(SYMBOL_NAME),
+            Syntax::Body | Syntax::Function | Syntax::Text(_) => Some(SYMBOL_NAME),
         }
     }
 }
@@ -284,6 +284,10 @@ pub enum Syntax {
     Body,
     /// A name, a signature and the one region in braces: `func @f(%x: f32) -> f32 { … }`.
     Function,
+    /// A name, and text in a language of the dialect's own up to a closing brace: `tdl @f(x: [N]) -> [N] { … }`. This
+    /// attribute holds the text behind the name, as it is written. Of the language nothing is known but that braces come
+    /// in pairs, comments go from `//` to the end of the line, and strings stand in `"` on one line.
+    Text(&'static str),
 }
 
 /// What some consumer asks of an op; any `'static` struct can be one.

@@ -18,7 +18,7 @@ pub struct OperandSpec {
 pub enum Arity {
     /// Exactly one.
     One,
-    /// Any number. All variadic specifications of an op stand for the same number.
+    /// Any number. All variadic operands of an op stand for the same number of values, and so do all variadic results.
     Variadic,
 }
 
@@ -154,14 +154,14 @@ pub const INTS_PAIR: AttrClass = AttrClass {
     },
 };
 
-/// A region of an op.
+/// A region of an op, or a run of them.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionSpec {
     /// What it is called in messages and references.
     pub name: &'static str,
     /// How many blocks it may have.
     pub blocks: BlockCount,
-    /// How many there are; only the last one of an op may be variadic.
+    /// How many there are; only an op's last specification may be variadic.
     pub arity: Arity,
 }
 

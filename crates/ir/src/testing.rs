@@ -15,6 +15,10 @@ pub(crate) static ANY: OpDef = op("t.any")
     .results(&[any("outputs").variadic()])
     .attributes(&[optional("a", ANY_ATTR), optional("list", INTS)]);
 
+pub(crate) static NAMED: OpDef = op("t.named")
+    .attributes(&[optional("a", ANY_ATTR), required(SYMBOL_NAME, SYMBOL_DEFINITION)])
+    .traits(&[Trait::Symbol]);
+
 pub(crate) static SAME: OpDef = op("t.same")
     .operands(&[tensor("x")])
     .results(&[tensor("y")])
@@ -51,7 +55,7 @@ pub(crate) static EVEN: ParametricDef =
 static DIALECT: Dialect = Dialect {
     name: "t",
     summary: "For tests.",
-    ops: &[&ANY, &CASES, &END, &FUNC, &ISOLATED, &ONE_BLOCK, &SAME, &SCOPE],
+    ops: &[&ANY, &CASES, &END, &FUNC, &ISOLATED, &NAMED, &ONE_BLOCK, &SAME, &SCOPE],
     types: &[&EVEN],
     attributes: &[],
     constant: None,

@@ -145,8 +145,22 @@ impl Verifier<'_> {
         if self.damage.ops.contains(&op) {
             return true;
         }
+        if !self.damage.symbols.is_empty() && self.mentions_damage(op) {
+            return true;
+        }
         let mut values = self.module.operands(op).chain(self.module.results(op));
         values.any(|value| matches!(self.module.value_type(value), TypeData::Error))
+    }
+
+    /// Whether an op mentions a symbol of which nothing is known but that it may exist.
+    fn mentions_damage(&self, op: OpId) -> bool {
+        let mut mentions_any = false;
+        for &(_, attr) in self.module.attrs(op) {
+            self.module.visit_symbols(attr, &mut |path| {
+                mentions_any |= path.iter().any(|name| self.damage.symbols.contains(name));
+            });
+        }
+        mentions_any
     }
 
     // 1.

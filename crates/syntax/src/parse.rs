@@ -7,7 +7,7 @@
 
 mod attributes;
 mod errors;
-mod literals;
+pub mod literals;
 mod parameters;
 mod recover;
 mod region;
@@ -43,6 +43,21 @@ pub struct Parsed {
 }
 
 impl Parsed {
+    /// What came of reading a text. Diagnostics, given in any order, become sorted, free of repetitions and not more than
+    /// [`MAX_ERRORS`].
+    pub fn new(module: Module, mut diagnostics: Vec<Diagnostic>) -> Parsed {
+        diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span.start);
+        diagnostics.dedup_by(|b, a| {
+            a.code.id == b.code.id && a.primary.span == b.primary.span && a.message == b.message
+        });
+        if let Some(first) = diagnostics.get(MAX_ERRORS).map(|diagnostic| diagnostic.primary.span) {
+            diagnostics.truncate(MAX_ERRORS);
+            let message = format!("there are more than {MAX_ERRORS} errors; the others are not shown");
+            diagnostics.push(Diagnostic::error(&codes::SYNTAX, first, message));
+        }
+        Parsed { module, diagnostics }
+    }
+
     /// Whether the program is whole.
     pub fn is_ok(&self) -> bool {
         self.diagnostics.iter().all(|diagnostic| diagnostic.severity != Severity::Error)
@@ -66,8 +81,18 @@ pub fn parse_part(sources: &SourceMap, file: FileId, part: Range<usize>, registr
     parser.finish()
 }
 
+/// Makes the one module that a file holds, if it holds nothing else, the program.
+pub fn adopt_root(module: &mut Module) {
+    let body = module.body();
+    let only = module.first_op(body).filter(|&op| module.next_op(op).is_none());
+    let Some(op) = only.filter(|&op| module.is(op, &builtin::MODULE)) else { return };
+    if module.only_region(op).is_some_and(|region| module.blocks(region).len() == 1) {
+        module.set_root(op);
+    }
+}
+
 /// A text with more mistakes than this is not read further, and no more of them are shown.
-const MAX_ERRORS: usize = 100;
+pub const MAX_ERRORS: usize = 100;
 
 struct Parser<'s> {
     text: &'s str,
@@ -120,7 +145,7 @@ impl<'s> Parser<'s> {
     fn finish(mut self) -> Parsed {
         self.close_scope();
         self.resolve_types();
-        self.adopt_root();
+        adopt_root(&mut self.module);
         let module = self.module;
         let mut diagnostics = self.found;
         // What was not read to its end only seems to break rules.
@@ -131,26 +156,7 @@ impl<'s> Parser<'s> {
                 diagnostics.extend(self.cycle);
             }
         }
-        diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span.start);
-        diagnostics.dedup_by(|b, a| {
-            a.code.id == b.code.id && a.primary.span == b.primary.span && a.message == b.message
-        });
-        if let Some(first) = diagnostics.get(MAX_ERRORS).map(|diagnostic| diagnostic.primary.span) {
-            diagnostics.truncate(MAX_ERRORS);
-            let message = format!("there are more than {MAX_ERRORS} errors; the others are not shown");
-            diagnostics.push(Diagnostic::error(&codes::SYNTAX, first, message));
-        }
-        Parsed { module, diagnostics }
-    }
-
-    /// A file that holds one module and nothing else is that module.
-    fn adopt_root(&mut self) {
-        let body = self.module.body();
-        let only = self.module.first_op(body).filter(|&op| self.module.next_op(op).is_none());
-        let Some(op) = only.filter(|&op| self.module.is(op, &builtin::MODULE)) else { return };
-        if self.module.only_region(op).is_some_and(|region| self.module.blocks(region).len() == 1) {
-            self.module.set_root(op);
-        }
+        Parsed::new(module, diagnostics)
     }
 
     fn span(&self, start: usize, end: usize) -> Span {

@@ -9,7 +9,8 @@ use rustc_hash::FxHashSet;
 use tofu_diagnostics::{Code, Diagnostic, Span, codes};
 use tofu_ir::{ElementKind, EntityId};
 
-pub(crate) use types::{instance_error, resolve};
+pub(crate) use types::instance_error;
+pub use types::resolve;
 
 use crate::description::*;
 use crate::print::{index_text, type_text};

@@ -326,6 +326,20 @@ impl Description {
         Description(Arc::new(Inner { hash: hasher.finish(), data, spans }))
     }
 
+    /// The same description, as one that was not read from a text.
+    pub fn without_places(&self) -> Description {
+        let Spans { parameters, scalars, indices, conditions, .. } = self.spans();
+        let none = |spans: &[Span]| vec![Span::NONE; spans.len()];
+        let spans = Spans {
+            whole: Span::NONE,
+            parameters: none(parameters),
+            scalars: none(scalars),
+            indices: none(indices),
+            conditions: none(conditions),
+        };
+        Description(Arc::new(Inner { hash: self.0.hash, data: self.0.data.clone(), spans }))
+    }
+
     /// The tables.
     pub fn data(&self) -> &Data {
         &self.0.data

@@ -16,7 +16,7 @@ use crate::description::*;
 use crate::opaque::OpaqueRegistry;
 use crate::shape;
 pub use combine::combine_partials;
-pub(crate) use compile::eval_extent;
+pub use compile::eval_extent;
 pub use tensor::Tensor;
 
 /// Why something could not be evaluated.

@@ -71,7 +71,7 @@ mod facts;
 pub mod functions;
 mod infer;
 mod local;
-mod numeric;
+pub mod numeric;
 mod opaque;
 mod parse;
 mod poly;
@@ -87,8 +87,10 @@ pub use builder::Builder;
 pub use cost::{Cost, cost};
 pub use describe::{Analysis, Describe, Descriptions, Undescribed};
 pub use description::*;
-pub use evaluate::{EvaluateError, Part, Tensor, Trace, combine_partials, evaluate, evaluate_part};
-pub use infer::{describe, infer_types, verify_types};
+pub use evaluate::{
+    EvaluateError, Part, Tensor, Trace, combine_partials, eval_extent, evaluate, evaluate_part,
+};
+pub use infer::{describe, infer_types, solve_op, solve_op_as, verify_types};
 pub use local::{Local, local};
 pub use opaque::{
     OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueRegistry, OpaqueResults, Reference,
@@ -96,5 +98,6 @@ pub use opaque::{
 pub use parse::parse;
 pub use region::{DimRange, Region, regions};
 pub use scalar::{BinaryOp, Comparison, Literal, TypeClass, UnaryOp};
-pub use shape::{Mismatch, Solution, Value, operand_dims, solve, solve_with_results};
+pub use shape::{Mismatch, Solution, Value, operand_dims, resolve, solve, solve_with_results};
 pub use strategy::{Amount, Combine, DimLayout, OperandLayout, Strategy, strategies};
+pub use walk::{any_index, any_index_in, single_term};

@@ -20,26 +20,31 @@ use crate::scalar::{BinaryOp, Comparison, Literal, UnaryOp};
 /// A value of some element type: integers sign- or zero-extended, floats as their bits, complex numbers as the bits of
 /// both parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Word {
-    pub(crate) low: u64,
-    pub(crate) high: u64,
+pub struct Word {
+    /// The value, or the real part.
+    pub low: u64,
+    /// The imaginary part.
+    pub high: u64,
 }
 
 /// A function of one value.
-pub(crate) type UnaryFn = fn(UnaryOp, ElementType, Word) -> Word;
+pub type UnaryFn = fn(UnaryOp, ElementType, Word) -> Word;
 /// A function of two values.
-pub(crate) type BinaryFn = fn(BinaryOp, ElementType, Word, Word) -> Word;
+pub type BinaryFn = fn(BinaryOp, ElementType, Word, Word) -> Word;
 
 impl Word {
-    pub(crate) fn bool(value: bool) -> Word {
+    /// A boolean.
+    pub fn bool(value: bool) -> Word {
         Word { low: u64::from(value), high: 0 }
     }
 
-    pub(crate) fn int(value: i64) -> Word {
+    /// An integer of a signed type of 64 bits, or an index.
+    pub fn int(value: i64) -> Word {
         Word { low: value as u64, high: 0 }
     }
 
-    pub(crate) fn of_float(element: ElementType, value: f64) -> Word {
+    /// A float, rounded.
+    pub fn of_float(element: ElementType, value: f64) -> Word {
         let low = match element {
             ElementType::F32 => u64::from((value as f32).to_bits()),
             ElementType::F64 => value.to_bits(),
@@ -48,13 +53,14 @@ impl Word {
         Word { low, high: 0 }
     }
 
-    pub(crate) fn of_complex(element: ElementType, re: f64, im: f64) -> Word {
+    /// A complex number, each part rounded.
+    pub fn of_complex(element: ElementType, re: f64, im: f64) -> Word {
         let part = element.part();
         Word { low: Word::of_float(part, re).low, high: Word::of_float(part, im).low }
     }
 
     /// An integer of any size, wrapped.
-    pub(crate) fn of_int(element: ElementType, value: i128) -> Word {
+    pub fn of_int(element: ElementType, value: i128) -> Word {
         match element.kind() {
             ElementKind::Bool => Word::bool(value != 0),
             _ => Word::extended(element, value as u64),
@@ -62,7 +68,7 @@ impl Word {
     }
 
     /// An integer of its lowest bits.
-    pub(crate) fn extended(element: ElementType, bits: u64) -> Word {
+    pub fn extended(element: ElementType, bits: u64) -> Word {
         let unused = 64 - element.bits();
         let low = match element.kind() {
             ElementKind::Bool => u64::from(bits != 0),
@@ -72,7 +78,8 @@ impl Word {
         Word { low, high: 0 }
     }
 
-    pub(crate) fn as_float(self, element: ElementType) -> f64 {
+    /// The value of a float.
+    pub fn as_float(self, element: ElementType) -> f64 {
         match element {
             ElementType::F32 => f64::from(f32::from_bits(self.low as u32)),
             ElementType::F64 => f64::from_bits(self.low),
@@ -80,22 +87,59 @@ impl Word {
         }
     }
 
-    pub(crate) fn as_int(self, element: ElementType) -> i128 {
+    /// The value of an integer.
+    pub fn as_int(self, element: ElementType) -> i128 {
         match element.kind() {
             ElementKind::Signed => i128::from(self.low as i64),
             _ => i128::from(self.low),
         }
     }
 
-    pub(crate) fn as_complex(self, element: ElementType) -> (f64, f64) {
+    /// The real and the imaginary part of a complex number.
+    pub fn as_complex(self, element: ElementType) -> (f64, f64) {
         let part = element.part();
         let high = Word { low: self.high, high: 0 };
         (self.as_float(part), high.as_float(part))
     }
+
+    /// The value of an element in its little-endian [storage](ElementType::storage_bytes).
+    #[inline]
+    pub fn read(element: ElementType, bytes: &[u8]) -> Word {
+        match element.kind() {
+            ElementKind::Complex => {
+                let (low, high) = bytes.split_at(bytes.len() / 2);
+                Word { low: little_endian(low), high: little_endian(high) }
+            }
+            ElementKind::Float => Word { low: little_endian(bytes), high: 0 },
+            _ => Word::extended(element, little_endian(bytes)),
+        }
+    }
+
+    /// Writes an element into its storage.
+    #[inline]
+    pub fn write(self, element: ElementType, bytes: &mut [u8]) {
+        if element.is_complex() {
+            let (low, high) = bytes.split_at_mut(bytes.len() / 2);
+            low.copy_from_slice(&self.low.to_le_bytes()[..low.len()]);
+            high.copy_from_slice(&self.high.to_le_bytes()[..high.len()]);
+        } else {
+            bytes.copy_from_slice(&self.low.to_le_bytes()[..bytes.len()]);
+        }
+    }
+}
+
+fn little_endian(bytes: &[u8]) -> u64 {
+    match *bytes {
+        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+        [a] => u64::from(a),
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => 0,
+    }
 }
 
 /// A constant of a type.
-pub(crate) fn literal(literal: Literal, element: ElementType) -> Word {
+pub fn literal(literal: Literal, element: ElementType) -> Word {
     let real = |value: f64| match element.kind() {
         ElementKind::Float => Word::of_float(element, value),
         ElementKind::Complex => Word::of_complex(element, value, 0.0),
@@ -130,7 +174,7 @@ fn extreme(element: ElementType, highest: bool) -> Word {
 }
 
 /// What a reducer gives of nothing.
-pub(crate) fn identity(reducer: Reducer, element: ElementType) -> Word {
+pub fn identity(reducer: Reducer, element: ElementType) -> Word {
     match reducer {
         Reducer::Sum | Reducer::Or | Reducer::Custom(_) => literal(Literal::Int(0), element),
         Reducer::Prod => literal(Literal::Int(1), element),
@@ -141,7 +185,7 @@ pub(crate) fn identity(reducer: Reducer, element: ElementType) -> Word {
 }
 
 /// The function that combines two values for a reducer.
-pub(crate) fn reducer_op(reducer: Reducer) -> BinaryOp {
+pub fn reducer_op(reducer: Reducer) -> BinaryOp {
     match reducer {
         Reducer::Sum | Reducer::Custom(_) => BinaryOp::Add,
         Reducer::Prod => BinaryOp::Mul,
@@ -153,7 +197,7 @@ pub(crate) fn reducer_op(reducer: Reducer) -> BinaryOp {
 }
 
 /// The implementation of a function for a type.
-pub(crate) fn unary_fn(element: ElementType) -> UnaryFn {
+pub fn unary_fn(element: ElementType) -> UnaryFn {
     match element.kind() {
         ElementKind::Float => float::unary,
         ElementKind::Complex => complex::unary,
@@ -162,7 +206,7 @@ pub(crate) fn unary_fn(element: ElementType) -> UnaryFn {
 }
 
 /// The implementation of a function for a type.
-pub(crate) fn binary_fn(op: BinaryOp, element: ElementType) -> BinaryFn {
+pub fn binary_fn(op: BinaryOp, element: ElementType) -> BinaryFn {
     match (element, op) {
         (ElementType::F32, BinaryOp::Add) => |_, _, a, b| float::f32_op(a, b, |a, b| a + b),
         (ElementType::F32, BinaryOp::Sub) => |_, _, a, b| float::f32_op(a, b, |a, b| a - b),
@@ -179,7 +223,7 @@ pub(crate) fn binary_fn(op: BinaryOp, element: ElementType) -> BinaryFn {
 }
 
 /// Whether a comparison holds.
-pub(crate) fn compare(comparison: Comparison, element: ElementType, a: Word, b: Word) -> bool {
+pub fn compare(comparison: Comparison, element: ElementType, a: Word, b: Word) -> bool {
     let order = match element.kind() {
         ElementKind::Float => a.as_float(element).partial_cmp(&b.as_float(element)),
         ElementKind::Signed => Some((a.low as i64).cmp(&(b.low as i64))),
@@ -192,7 +236,7 @@ pub(crate) fn compare(comparison: Comparison, element: ElementType, a: Word, b: 
 }
 
 /// A value in another type.
-pub(crate) fn convert(from: ElementType, to: ElementType, word: Word) -> Word {
+pub fn convert(from: ElementType, to: ElementType, word: Word) -> Word {
     use ElementKind::*;
     match (from.kind(), to.kind()) {
         _ if from == to => word,
@@ -232,12 +276,12 @@ fn rounded_to_odd(value: i128) -> f64 {
 }
 
 /// An integer as an index; what does not fit becomes the greatest index.
-pub(crate) fn to_index(element: ElementType, word: Word) -> i64 {
+pub fn to_index(element: ElementType, word: Word) -> i64 {
     i64::try_from(word.as_int(element)).unwrap_or(i64::MAX)
 }
 
 /// The same bits as another type.
-pub(crate) fn bitcast(from: ElementType, to: ElementType, word: Word) -> Word {
+pub fn bitcast(from: ElementType, to: ElementType, word: Word) -> Word {
     if from.is_complex() {
         return word;
     }

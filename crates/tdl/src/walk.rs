@@ -5,7 +5,7 @@ use crate::scalar::{BinaryOp, Comparison, Literal};
 
 /// For `sum(v, w) if e == v and f == w and … then term else 0`, where `e` and `f` use neither variable: `[e, f]`. Such a
 /// sum has at most one term.
-pub(crate) fn single_term(data: &Data, reduction: &Reduction) -> Option<Vec<ScalarId>> {
+pub fn single_term(data: &Data, reduction: &Reduction) -> Option<Vec<ScalarId>> {
     let &[body] = &reduction.bodies[..] else { return None };
     let &Scalar::Select(condition, _, rest) = data.scalar(body) else { return None };
     let is_zero = matches!(data.scalar(rest), Scalar::Literal(Literal::Int(0)));
@@ -36,7 +36,7 @@ pub(crate) fn mentions_var(data: &Data, id: ScalarId, var: VarId) -> bool {
 }
 
 /// Whether some index expression inside a scalar expression is wanted, in the order of the text.
-pub(crate) fn any_index(data: &Data, id: ScalarId, wanted: &dyn Fn(Index) -> bool) -> bool {
+pub fn any_index(data: &Data, id: ScalarId, wanted: &dyn Fn(Index) -> bool) -> bool {
     let scalar = |id: &ScalarId| any_index(data, *id, wanted);
     let index = |id: &IndexId| any_index_in(data, *id, wanted);
     match data.scalar(id) {
@@ -55,7 +55,7 @@ pub(crate) fn any_index(data: &Data, id: ScalarId, wanted: &dyn Fn(Index) -> boo
 }
 
 /// Whether some part of an index expression is wanted.
-pub(crate) fn any_index_in(data: &Data, id: IndexId, wanted: &dyn Fn(Index) -> bool) -> bool {
+pub fn any_index_in(data: &Data, id: IndexId, wanted: &dyn Fn(Index) -> bool) -> bool {
     let index = data.index(id);
     wanted(index)
         || match index {

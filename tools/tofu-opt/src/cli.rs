@@ -10,16 +10,20 @@ use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error, ValueHint, value_parser};
 use tofu_diagnostics::{ColorChoice, Format};
+use tofu_dialect_stablehlo::ReadOptions;
 use tofu_pass::{EntryKind, PassRegistry, When, Which};
 use tofu_syntax::PrintOptions;
 
-use crate::{Streams, console::Console, emit::Emit, tool::WRONG_USE};
+use crate::{Streams, console::Console, emit::Emit, input::Language, tool::WRONG_USE};
 
 /// What the user asked for.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) question: Option<Question>,
     pub(crate) input: PathBuf,
+    /// None if the text tells.
+    pub(crate) from: Option<Language>,
+    pub(crate) stablehlo: ReadOptions,
     pub(crate) output: Option<PathBuf>,
     pub(crate) emit: Emit,
     pub(crate) run: Run,
@@ -73,7 +77,7 @@ pub(crate) fn command(name: &'static str, version: &'static str, passes: &PassRe
         .arg(
             Arg::new("input")
                 .value_name("INPUT")
-                .help("The program: a .tir file, or - for standard input")
+                .help("The program: a .tir or StableHLO file, or - for standard input")
                 .value_parser(value_parser!(PathBuf))
                 .value_hint(ValueHint::FilePath)
                 .required_unless_present_any(QUESTIONS),
@@ -104,6 +108,7 @@ pub(crate) fn command(name: &'static str, version: &'static str, passes: &PassRe
         flag("dump-pass-pipeline", "Print the pipeline to standard error before it runs"),
     ]);
     [
+        input_arguments(),
         output_arguments(),
         look_inside_arguments(),
         check_arguments(),
@@ -115,6 +120,21 @@ pub(crate) fn command(name: &'static str, version: &'static str, passes: &PassRe
 }
 
 type Group = (&'static str, Vec<Arg>);
+
+fn input_arguments() -> Group {
+    let arguments = vec![
+        Arg::new("from")
+            .long("from")
+            .value_name("FORM")
+            .help("In what language INPUT is; told by its content if not given")
+            .value_parser(EnumValueParser::<Language>::new()),
+        flag(
+            "allow-unregistered",
+            "Keep ops, attributes and types of StableHLO that are not known as they are",
+        ),
+    ];
+    ("Input", arguments)
+}
 
 fn output_arguments() -> Group {
     let emit = EnumValueParser::<Emit>::new();
@@ -273,6 +293,8 @@ impl Settings {
         Ok(Settings {
             question: question(matches),
             input: path("input").unwrap_or_default(),
+            from: matches.get_one::<Language>("from").copied(),
+            stablehlo: ReadOptions { allow_unregistered: matches.get_flag("allow-unregistered") },
             output: path("output"),
             emit: matches.get_one::<Emit>("emit").copied().unwrap_or_default(),
             run: run(matches, passes),
@@ -345,8 +367,8 @@ fn question(matches: &ArgMatches) -> Option<Question> {
         .or(asked("manual", Question::Manual))
 }
 
-/// Writes what clap has to say: help that was asked for, or what is wrong with the command line.
-pub(crate) fn answer_or_refuse(error: &Error, streams: &mut Streams) -> u8 {
+/// Writes what clap has to say, help that was asked for, or what is wrong with the command line; the exit code.
+pub fn answer_or_refuse(error: &Error, streams: &mut Streams) -> u8 {
     let text = error.render().to_string();
     if error.use_stderr() {
         streams.log.write(&text);

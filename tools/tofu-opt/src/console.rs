@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tofu_diagnostics::{ColorChoice, Diagnostic, Format, Renderer, SourceMap, Span, codes};
+use tofu_pass::Printer;
 
 use crate::{
     emit,
@@ -52,14 +53,21 @@ impl Log {
     }
 }
 
+impl Printer for Log {
+    fn print(&self, text: &str) {
+        self.write(text);
+    }
+}
+
 /// Renders diagnostics into the log.
-pub(crate) struct Console {
+pub struct Console {
     pub(crate) log: Log,
     renderer: Renderer,
 }
 
 impl Console {
-    pub(crate) fn new(streams: &Streams, format: Format, color: ColorChoice) -> Console {
+    /// A console that writes to the log of `streams`, at most as colorful as it is a terminal.
+    pub fn new(streams: &Streams, format: Format, color: ColorChoice) -> Console {
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let color = color.resolve(streams.log_is_terminal, no_color);
         let width = if streams.log_is_terminal { terminal_width() } else { 80 };
@@ -67,7 +75,7 @@ impl Console {
     }
 
     /// Writes the answer to a question; the exit code.
-    pub(crate) fn answer(&self, text: &str, streams: &mut Streams) -> u8 {
+    pub fn answer(&self, text: &str, streams: &mut Streams) -> u8 {
         match emit::write_stream(text, &mut streams.output) {
             Ok(()) => DONE,
             Err(error) => {
@@ -77,7 +85,8 @@ impl Console {
         }
     }
 
-    pub(crate) fn report(&self, sources: &SourceMap, diagnostics: &[Diagnostic]) {
+    /// Writes diagnostics.
+    pub fn report(&self, sources: &SourceMap, diagnostics: &[Diagnostic]) {
         for diagnostic in diagnostics {
             self.log.write(&self.renderer.render(sources, diagnostic));
         }
@@ -85,7 +94,7 @@ impl Console {
 }
 
 /// The diagnostic for a failed write to what `name` says.
-pub(crate) fn cannot_write(name: &str, error: &io::Error) -> Diagnostic {
+pub fn cannot_write(name: &str, error: &io::Error) -> Diagnostic {
     Diagnostic::error(&codes::CANNOT_WRITE, Span::NONE, format!("cannot write {name}: {}", plain(error)))
 }
 

@@ -14,7 +14,7 @@ use tofu_pass::{
     Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Resources,
     Session, Statistics, Timing, VerifyEach,
 };
-use tofu_syntax::{PrintOptions, parse, parse_part, print};
+use tofu_syntax::{PrintOptions, parse, print};
 
 use crate::{
     Streams,
@@ -181,7 +181,8 @@ impl Driver<'_> {
         part: Range<usize>,
         number: Option<usize>,
     ) -> (Option<String>, Vec<Diagnostic>) {
-        let parsed = parse_part(sources, file, part.clone(), Arc::clone(&self.registry));
+        let (from, options) = (self.settings.from, self.settings.stablehlo);
+        let parsed = input::parse(sources, file, part.clone(), &self.registry, from, options);
         let is_ok = parsed.is_ok();
         let (mut module, mut diagnostics) = (parsed.module, parsed.diagnostics);
         if !is_ok {
@@ -207,13 +208,22 @@ impl Driver<'_> {
         if self.settings.verify_roundtrip && runs_passes {
             diagnostics.extend(self.roundtrip(&module, sources));
         }
-        (Some(emit::emit(&module, self.settings.emit, &self.settings.print)), diagnostics)
+        match emit::emit(&module, self.settings.emit, &self.settings.print) {
+            Ok(text) => (Some(text), diagnostics),
+            Err(found) => {
+                diagnostics.extend(found);
+                (None, diagnostics)
+            }
+        }
     }
-
     fn run_passes(&self, module: &mut Module, source: &str, part: Option<usize>) -> Vec<Diagnostic> {
         let settings = &self.settings;
-        let mut session =
-            Session { threads: self.threads(), resources: Arc::new(Files), ..Session::default() };
+        let mut session = Session {
+            threads: self.threads(),
+            resources: Arc::new(Files),
+            printer: Arc::new(self.console.log.clone()),
+            ..Session::default()
+        };
         if let Some(directory) = &settings.print_tree {
             let part = part.map(|part| format!("part{part}"));
             session.artifacts = Arc::new(Directory(directory.join(part.unwrap_or_default())));

@@ -5,6 +5,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use tofu_diagnostics::Diagnostic;
+use tofu_dialect_stablehlo::{WriteOptions, write as write_stablehlo};
 use tofu_ir::{DataflowGraph, Module, OpId, Trait, write_string};
 use tofu_syntax::{PrintOptions, print};
 
@@ -14,6 +16,8 @@ pub(crate) enum Emit {
     /// The text that is read
     #[default]
     Tir,
+    /// StableHLO, as JAX reads it
+    Stablehlo,
     /// The data flow of each function, for Graphviz
     Dot,
     /// Nothing
@@ -21,11 +25,12 @@ pub(crate) enum Emit {
 }
 
 /// The program in a form.
-pub(crate) fn emit(module: &Module, form: Emit, options: &PrintOptions) -> String {
+pub(crate) fn emit(module: &Module, form: Emit, options: &PrintOptions) -> Result<String, Vec<Diagnostic>> {
     match form {
-        Emit::Tir => print(module, options),
-        Emit::Dot => dot(module),
-        Emit::None => String::new(),
+        Emit::Tir => Ok(print(module, options)),
+        Emit::Stablehlo => write_stablehlo(module, WriteOptions { locations: options.locations }),
+        Emit::Dot => Ok(dot(module)),
+        Emit::None => Ok(String::new()),
     }
 }
 
@@ -89,7 +94,11 @@ pub(crate) fn write_stream(text: &str, output: &mut dyn Write) -> io::Result<()>
 
 /// Writes a file. One that has a single name is replaced only once all is written; anything else (a link, a device, a
 /// file of several names) is what it is, and is written to.
-pub(crate) fn write_file(bytes: &[u8], path: &Path) -> io::Result<()> {
+///
+/// # Errors
+///
+/// Those of the operating system.
+pub fn write_file(bytes: &[u8], path: &Path) -> io::Result<()> {
     let is_plain = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata.is_file() && has_one_name(&metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,

@@ -1,21 +1,72 @@
-//! Reading files, and cutting them into parts.
+//! Reading files, cutting them into parts, and parsing those.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use tofu_diagnostics::{Diagnostic, FileId, SourceMap, Span, codes};
+use tofu_dialect_stablehlo::{ReadOptions, is_stablehlo, read_part};
+use tofu_ir::{Module, Registry};
+use tofu_syntax::{Parsed, parse_part};
 
 use crate::{
     console::plain,
     tool::{ERRORS, WRONG_USE},
 };
 
+/// In what language a program is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Language {
+    /// Our own text
+    Tir,
+    /// StableHLO, as JAX prints it
+    Stablehlo,
+}
+
 /// Why there is no text, with the exit code that it makes.
 pub(crate) struct Refused {
     pub(crate) diagnostic: Diagnostic,
     pub(crate) code: u8,
+}
+
+/// Reads the program in the file `path`, or in `standard_input` if that is `-`, as every tool does: in the language `from`,
+/// or in the one that the text is in.
+///
+/// # Errors
+///
+/// All diagnostics, and the exit code that they make: 1 for errors in the program, 2 for a file that cannot be read.
+pub fn read_program(
+    path: &Path,
+    standard_input: &mut dyn Read,
+    sources: &mut SourceMap,
+    registry: &Arc<Registry>,
+    from: Option<Language>,
+) -> Result<(Module, Vec<Diagnostic>), (Vec<Diagnostic>, u8)> {
+    let file =
+        read(path, standard_input, sources).map_err(|refused| (vec![refused.diagnostic], refused.code))?;
+    let whole = 0..sources.file(file).text().len();
+    let parsed = parse(sources, file, whole, registry, from, ReadOptions::default());
+    if parsed.is_ok() { Ok((parsed.module, parsed.diagnostics)) } else { Err((parsed.diagnostics, ERRORS)) }
+}
+
+/// Parses a part of a file in the language `from`, or in the one that the text is in.
+pub(crate) fn parse(
+    sources: &SourceMap,
+    file: FileId,
+    part: Range<usize>,
+    registry: &Arc<Registry>,
+    from: Option<Language>,
+    options: ReadOptions,
+) -> Parsed {
+    let registry = Arc::clone(registry);
+    let text = sources.file(file).text().get(part.clone()).unwrap_or("");
+    let told = || if is_stablehlo(text) { Language::Stablehlo } else { Language::Tir };
+    match from.unwrap_or_else(told) {
+        Language::Tir => parse_part(sources, file, part, registry),
+        Language::Stablehlo => read_part(sources, file, part, registry, options),
+    }
 }
 
 /// Reads `path`, or `standard_input` if it is `-`, into `sources`.

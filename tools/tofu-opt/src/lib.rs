@@ -6,11 +6,14 @@
 //! }
 //! ```
 //!
+//! Other tools use its pieces, so that all of them read programs, write diagnostics and end alike: [`read_program`],
+//! [`Streams`], [`Console`], and the exit codes [`DONE`], [`ERRORS`] and [`WRONG_USE`].
+//!
 //! | file | holds |
 //! |---|---|
 //! | `tool` | what a tool is made of, and its entry |
 //! | `cli` | the command line |
-//! | `input` | reading and splitting files |
+//! | `input` | reading, splitting and parsing files |
 //! | `drive` | from text through passes to text |
 //! | `emit` | what is written |
 //! | `expect` | `--verify-diagnostics` |
@@ -26,6 +29,9 @@ mod input;
 mod lists;
 mod tool;
 
-pub use console::{Log, Streams};
+pub use cli::answer_or_refuse;
+pub use console::{Console, Log, Streams, cannot_write};
+pub use emit::write_file;
+pub use input::{Language, read_program};
 pub use lists::{ops_reference, passes_reference};
-pub use tool::Tool;
+pub use tool::{DONE, ERRORS, Tool, WRONG_USE};

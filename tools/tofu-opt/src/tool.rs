@@ -20,21 +20,34 @@ pub struct Tool {
     pub(crate) codes: Vec<&'static Code>,
 }
 
-/// The work is done.
-pub(crate) const DONE: u8 = 0;
-/// Errors in the program were reported.
-pub(crate) const ERRORS: u8 = 1;
-/// The tool was used wrongly, or a file could not be read or written.
-pub(crate) const WRONG_USE: u8 = 2;
+/// The exit code of work that is done.
+pub const DONE: u8 = 0;
+/// The exit code where errors in the program were reported.
+pub const ERRORS: u8 = 1;
+/// The exit code where the tool was used wrongly, or a file could not be read or written.
+pub const WRONG_USE: u8 = 2;
 
 impl Tool {
     /// A tool with everything that Tofu brings. What it brings is listed here, by name, and nowhere else.
     pub fn standard(name: &'static str, version: &'static str) -> Tool {
         let mut tool = Tool::empty(name, version);
-        tool.dialects = vec![&tofu_dialect_func::DIALECT, &tofu_dialect_tensor::DIALECT];
+        tool.dialects = vec![
+            &tofu_dialect_func::DIALECT,
+            &tofu_dialect_stablehlo::DIALECT,
+            &tofu_dialect_stablehlo::JAX,
+            &tofu_dialect_stablehlo::MHLO,
+            &tofu_dialect_stablehlo::SDY,
+            &tofu_dialect_stablehlo::TF,
+            &tofu_dialect_tdl::DIALECT,
+            &tofu_dialect_tensor::DIALECT,
+        ];
         tool.passes = vec![
             Entry::pass::<tofu_pass_simplify::Cse>(),
             Entry::pass::<tofu_pass_simplify::Dce>(),
+            Entry::pass::<tofu_pass_describe::PrintCosts>(),
+            Entry::pass::<tofu_pass_describe::PrintDescriptions>(),
+            Entry::pass::<tofu_pass_describe::PrintStrategies>(),
+            Entry::pass::<tofu_pass_shape::InferShapes>(),
             Entry::pass::<tofu_pass_simplify::Simplify>(),
         ];
         tool

@@ -147,16 +147,20 @@ fn check_attributes(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
 
 fn check_regions(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     let def = module.def(op);
-    let last = def.regions.last().filter(|spec| spec.arity == Arity::Variadic);
-    let fixed = def.regions.len() - usize::from(last.is_some());
-    let given = module.region_count(op);
-    if given < fixed || (given > fixed && last.is_none()) {
-        let message =
-            format!("`{}` has {}, but is given {given}", def.written_name(), plural(fixed, "region"));
+    let (given, last) = (module.region_count(op), def.regions.last());
+    let variadic = last.filter(|spec| spec.arity == Arity::Variadic);
+    let fixed = def.regions.len() - variadic.iter().len();
+    if given < fixed || given > fixed && variadic.is_none() {
+        let at_least = if variadic.is_some() { "at least " } else { "" };
+        let message = format!(
+            "`{}` has {at_least}{}, but is given {given}",
+            def.written_name(),
+            plural(fixed, "region")
+        );
         found.push(module.error(op, &codes::WRONG_REGIONS, message));
         return;
     }
-    let specs = def.regions[..fixed].iter().chain(last.into_iter().cycle());
+    let specs = def.regions[..fixed].iter().chain(variadic.into_iter().cycle());
     for (region, spec) in module.regions(op).zip(specs) {
         let blocks = module.blocks(region).len();
         let wanted = match spec.blocks {

@@ -1,7 +1,7 @@
 //! What the grammar did not accept, said in the user's words.
 
 use pest::error::{Error, ErrorVariant, InputLocation};
-use tofu_diagnostics::{Diagnostic, codes};
+use tofu_diagnostics::{Diagnostic, Span, codes};
 
 use super::{Parser, Rule};
 
@@ -57,6 +57,18 @@ impl Parser<'_> {
             if matches!(c, '"' | '\'' | '\\') { c.to_string() } else { c.escape_debug().collect() }
         };
         (format!("`{}{more}`", shown.chars().map(quotes_are_fine).collect::<String>()), at + length)
+    }
+
+    /// The token at `at` as a message names it, and where it stands. At the end of the text there is nothing to point
+    /// at but its last character.
+    pub(super) fn token_place(&self, at: usize) -> (String, Span) {
+        let (token, end) = self.token_at(at);
+        if end > at {
+            return (token, self.span(at, end));
+        }
+        let last = self.text[..at].trim_end();
+        let last = last.len() - last.chars().next_back().map_or(0, char::len_utf8);
+        (token, self.span(last, at))
     }
 }
 

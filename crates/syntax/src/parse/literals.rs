@@ -1,4 +1,4 @@
-//! Numbers, strings and constants.
+//! Numbers, strings and constants, as they are written here and in MLIR.
 
 use smallvec::SmallVec;
 use tofu_diagnostics::{Code, codes};
@@ -7,16 +7,21 @@ use tofu_ir::{AttrData, DenseData, ElementKind, ElementType, TensorType, encode_
 use super::types::MAX_DEPTH;
 
 /// What is wrong in a constant, and where in its text.
-pub(super) struct Problem {
-    pub(super) code: &'static Code,
-    pub(super) at: usize,
-    pub(super) length: usize,
-    pub(super) message: String,
+#[derive(Debug)]
+pub struct Problem {
+    /// What kind of mistake it is.
+    pub code: &'static Code,
+    /// Where it begins, in bytes of the constant's text.
+    pub at: usize,
+    /// How many bytes are wrong.
+    pub length: usize,
+    /// One sentence, lower case, without a full stop.
+    pub message: String,
 }
 
 /// Text in quotes without them and without escapes. `\n` and `\t` are what they look like, `\41` is a byte, any other
 /// character stands for itself. Bytes that make no character are replaced.
-pub(super) fn unescape(quoted: &str) -> String {
+pub fn unescape(quoted: &str) -> String {
     let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(quoted);
     if !inner.contains('\\') {
         return inner.to_owned();
@@ -66,12 +71,15 @@ pub(super) fn word_or_string_end(text: &str) -> usize {
 }
 
 /// Whether a number without a type is a float.
-pub(super) fn looks_like_float(text: &str) -> bool {
+pub fn looks_like_float(text: &str) -> bool {
     !text.starts_with("0x") && text.contains(['.', 'e', 'E'])
 }
 
-/// The number `text` as an `element`.
-pub(super) fn number(text: &str, element: ElementType) -> Result<AttrData, String> {
+/// The number `text` as an `element`; a float may be given by its bits in hexadecimal.
+///
+/// # Errors
+/// When it is no number of this type, with a message.
+pub fn number(text: &str, element: ElementType) -> Result<AttrData, String> {
     match element.kind() {
         ElementKind::Complex => Err(format!("a number cannot be a `{element}`")),
         ElementKind::Float => Ok(AttrData::Float(float_bits(text, element)?, element)),
@@ -80,8 +88,9 @@ pub(super) fn number(text: &str, element: ElementType) -> Result<AttrData, Strin
 }
 
 fn integer(text: &str, element: ElementType) -> Result<i128, String> {
-    let value = match text.strip_prefix("0x") {
-        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+    let (sign, magnitude) = text.strip_prefix('-').map_or((1, text), |magnitude| (-1, magnitude));
+    let value = match magnitude.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16).ok().map(|value| sign * value),
         None if text == "true" => Some(1),
         None if text == "false" => Some(0),
         None => text.parse().ok(),
@@ -120,7 +129,10 @@ fn shortened(text: &str) -> String {
 }
 
 /// The elements of the constant `dense<body>` of the type `tensor`.
-pub(super) fn dense(body: &str, tensor: &TensorType) -> Result<DenseData, Problem> {
+///
+/// # Errors
+/// When the body is no constant of this type.
+pub fn dense(body: &str, tensor: &TensorType) -> Result<DenseData, Problem> {
     let element = tensor.element;
     let whole = |code, message: String| Problem { code, at: 0, length: body.len(), message };
     let (Some(dims), Some(count)) = (tensor.static_dims(), tensor.element_count()) else {

@@ -87,6 +87,17 @@ pub(crate) static FUNC: OpDef = op("test.func")
     .syntax(Syntax::Function)
     .traits(&[Trait::Isolated, Trait::Symbol, Trait::TopLevel]);
 
+/// Text in another language.
+pub(crate) static TEXT: OpDef = op("test.text")
+    .keyword("text")
+    .attributes(&[
+        required(SYMBOL_NAME, SYMBOL_DEFINITION),
+        required("words", STRING),
+        optional("a", ANY_ATTR),
+    ])
+    .syntax(Syntax::Text("words"))
+    .traits(&[Trait::Symbol, Trait::TopLevel]);
+
 pub(crate) static HOST: ParametricDef = ParametricDef::new("test.host").text(
     |reader| {
         let ty = reader.ty()?;
@@ -119,6 +130,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
         &SCOPE,
         &SPLIT,
         &TABLE,
+        &TEXT,
         &TWO_REGIONS,
     ],
     types: &[&HOST],

@@ -83,7 +83,7 @@ pub(crate) fn instance_error(
 }
 
 /// The actual type, given those of the type parameters.
-pub(crate) fn resolve(ty: TypeRef, types: &[ElementType]) -> ElementType {
+pub fn resolve(ty: TypeRef, types: &[ElementType]) -> ElementType {
     let of = |number: u32| types.get(number as usize).copied().unwrap_or(ElementType::I1);
     match ty {
         TypeRef::Concrete(element) => element,

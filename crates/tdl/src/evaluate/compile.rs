@@ -72,7 +72,7 @@ impl Context<'_> {
 }
 
 /// The value of an extent expression for these extents; `None` if it has variables or does not fit.
-pub(crate) fn eval_extent(data: &Data, id: IndexId, extents: &[i64]) -> Option<i64> {
+pub fn eval_extent(data: &Data, id: IndexId, extents: &[i64]) -> Option<i64> {
     let of = |id: IndexId| eval_extent(data, id, extents);
     match data.index(id) {
         Index::Const(value) => Some(value),

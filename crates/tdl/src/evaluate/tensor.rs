@@ -12,8 +12,7 @@ const MAX_BYTES: u64 = 1 << 36;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tensor {
     element: ElementType,
-    /// Follow from the type; kept since every access needs them.
-    kind: ElementKind,
+    /// Follows from the type; kept since every access needs it.
     size: usize,
     dims: Vec<u64>,
     bytes: Vec<u8>,
@@ -33,13 +32,7 @@ impl Tensor {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|_| too_large())?;
         bytes.resize(size, 0);
-        Ok(Tensor {
-            element,
-            kind: element.kind(),
-            size: element.storage_bytes(),
-            dims: dims.to_vec(),
-            bytes,
-        })
+        Ok(Tensor { element, size: element.storage_bytes(), dims: dims.to_vec(), bytes })
     }
 
     /// A tensor of these bytes.
@@ -55,13 +48,7 @@ impl Tensor {
                 bytes.len()
             ));
         }
-        Ok(Tensor {
-            element,
-            kind: element.kind(),
-            size: element.storage_bytes(),
-            dims: dims.to_vec(),
-            bytes,
-        })
+        Ok(Tensor { element, size: element.storage_bytes(), dims: dims.to_vec(), bytes })
     }
 
     /// A tensor of numbers, converted to its type as constants are.
@@ -163,43 +150,14 @@ impl Tensor {
     }
 
     pub(crate) fn load(&self, index: usize) -> Option<Word> {
-        let size = self.size;
-        let at = index.checked_mul(size)?;
-        let bytes = self.bytes.get(at..at + size)?;
-        Some(match self.kind {
-            ElementKind::Complex => {
-                let (low, high) = bytes.split_at(size / 2);
-                Word { low: raw(low), high: raw(high) }
-            }
-            ElementKind::Float => Word { low: raw(bytes), high: 0 },
-            _ => Word::extended(self.element, raw(bytes)),
-        })
+        let at = index.checked_mul(self.size)?;
+        self.bytes.get(at..at + self.size).map(|bytes| Word::read(self.element, bytes))
     }
 
     pub(crate) fn store(&mut self, index: usize, word: Word) {
-        let size = self.element.storage_bytes();
-        let Some(bytes) = index.checked_mul(size).and_then(|at| self.bytes.get_mut(at..at + size)) else {
-            return;
-        };
-        if self.element.is_complex() {
-            let (low, high) = bytes.split_at_mut(size / 2);
-            low.copy_from_slice(&word.low.to_le_bytes()[..size / 2]);
-            high.copy_from_slice(&word.high.to_le_bytes()[..size / 2]);
-            return;
+        let place = index.checked_mul(self.size).and_then(|at| self.bytes.get_mut(at..at + self.size));
+        if let Some(bytes) = place {
+            word.write(self.element, bytes);
         }
-        let bits = self.element.bits();
-        let kept = if bits >= 64 { word.low } else { word.low & ((1 << bits) - 1) };
-        bytes.copy_from_slice(&kept.to_le_bytes()[..size]);
-    }
-}
-
-/// A little-endian number.
-fn raw(bytes: &[u8]) -> u64 {
-    match *bytes {
-        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
-        [a] => u64::from(a),
-        [a, b] => u64::from(u16::from_le_bytes([a, b])),
-        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-        _ => 0,
     }
 }

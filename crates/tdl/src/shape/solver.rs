@@ -6,7 +6,7 @@ use tofu_ir::{Dim, EntityId};
 use super::{Names, Value};
 use crate::description::*;
 use crate::poly::{Atom, Atoms, Poly};
-use crate::print::index_text;
+use crate::print::{condition_text, index_text};
 
 /// Where an equation comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +24,18 @@ impl Origin {
             Origin::Condition(_) => None,
         }
     }
+
+    fn condition(self) -> Option<usize> {
+        match self {
+            Origin::Condition(number) => Some(number),
+            Origin::Operand(..) | Origin::Result(..) => None,
+        }
+    }
+
+    /// What disagrees with nothing but itself.
+    fn conflict(self, message: String) -> Conflict {
+        Conflict { message, value: self.value(), other: None, condition: self.condition() }
+    }
 }
 
 struct Equation {
@@ -39,8 +51,16 @@ enum Right {
     Extent(IndexId),
 }
 
-/// What disagrees: a message, the value at fault, the other one.
-pub(super) type Conflict = (String, Option<Value>, Option<Value>);
+/// What disagrees.
+pub(super) struct Conflict {
+    pub(super) message: String,
+    /// The value at fault.
+    pub(super) value: Option<Value>,
+    /// The one that it disagrees with.
+    pub(super) other: Option<Value>,
+    /// The condition that does not hold.
+    pub(super) condition: Option<usize>,
+}
 
 pub(super) struct Solver<'d> {
     data: &'d Data,
@@ -162,14 +182,14 @@ impl<'d> Solver<'d> {
         let (expected, actual) = (self.left_text(number), self.right_text(number));
         if left.as_constant().is_some_and(|left| left != 0) {
             let message = format!("{} is {actual}, which no `{name}` makes `{expected}`", self.place(origin));
-            return Err((message, origin.value(), None));
+            return Err(origin.conflict(message));
         }
         if left.is_zero() && value.as_constant().is_some_and(|value| value < 0) {
             let message = format!(
                 "{} is {actual}, but `{expected}` would then need a negative `{name}`",
                 self.place(origin)
             );
-            return Err((message, origin.value(), None));
+            return Err(origin.conflict(message));
         }
         // What does not come out even is some extent that nobody has named.
         let value = if left.is_zero() { value } else { self.free_atom(None, Dim::Unknown) };
@@ -200,7 +220,7 @@ impl<'d> Solver<'d> {
                     format!("{} > {}", number_text(left), number_text(right))
                 });
                 let (value, other) = self.blamed(*condition);
-                return Err((message, value, other));
+                return Err(Conflict { message, value, other, condition: Some(number) });
             }
         }
         for index in &self.data.indices {
@@ -208,7 +228,7 @@ impl<'d> Solver<'d> {
             let value = self.poly(*divisor).and_then(|divisor| divisor.as_constant());
             if value.is_some_and(|value| value < 1) {
                 let message = format!("`{}` is 0 and divides", index_text(self.data, *divisor));
-                return Err((message, None, None));
+                return Err(Conflict { message, value: None, other: None, condition: None });
             }
         }
         Ok(())
@@ -221,7 +241,7 @@ impl<'d> Solver<'d> {
         if let Origin::Condition(condition) = origin {
             let (blamed, other) = self.blamed(self.data.conditions[condition]);
             let message = format!("{} does not hold: {value} is not {actual}", self.place(origin));
-            return (message, blamed, other);
+            return Conflict { message, value: blamed, other, condition: Some(condition) };
         }
         // The extents in it, and who gave them their values.
         let mut others = Vec::new();
@@ -248,7 +268,8 @@ impl<'d> Solver<'d> {
             }
             None => format!("{own} is {actual}, not {value}"),
         };
-        (message, origin.value(), other.and_then(|(_, by)| by.value()))
+        let other = other.and_then(|(_, by)| by.value());
+        Conflict { other, ..origin.conflict(message) }
     }
 
     /// The values that gave the extents of a condition theirs.
@@ -331,14 +352,7 @@ impl<'d> Solver<'d> {
                 format!("dimension {dimension} of {}", (self.names)(Value::Result(number)))
             }
             Origin::Condition(number) => {
-                let condition = self.data.conditions[number];
-                let sign = if condition.relation == Relation::Equal { "=" } else { "<=" };
-                let (left, right) = (condition.left, condition.right);
-                format!(
-                    "the condition `{} {sign} {}`",
-                    index_text(self.data, left),
-                    index_text(self.data, right)
-                )
+                format!("the condition `{}`", condition_text(self.data, self.data.conditions[number]))
             }
         }
     }

@@ -1,0 +1,25 @@
+//! Runs programs: the reference for everything that compiles them.
+//!
+//! The interpreter knows no dialect. An op is run by its [description](tofu_tdl::Describe) or by what it says about
+//! [control](tofu_ir::Control); so whatever can be described can be run. Results are exactly those of the descriptions:
+//! integers wrap, floats are rounded after every operation, sums have their terms in row-major order.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `functions` | which function to run, and on what |
+//! | `interpreter` | control: blocks, calls, loops |
+//! | `lifetimes` | when values end |
+//! | `storage` | where tensors are |
+//! | `kernel`, `kernels` | descriptions, compiled |
+
+mod functions;
+mod interpreter;
+mod kernel;
+mod kernels;
+mod lifetimes;
+mod storage;
+
+pub use functions::{entry, signature, tensor_type};
+pub use interpreter::{Interpreter, MAX_CALL_DEPTH};
+pub use kernel::Kernel;
+pub use storage::{Compute, Heap, Storage};

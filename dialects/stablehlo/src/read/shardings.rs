@@ -1,0 +1,73 @@
+//! The ops of Shardy.
+
+use super::{Read, Reader, statement::Op};
+use crate::dialect::{MANUAL_AXES, MESH_ATTR, SHARDING, SHARDING_PER_VALUE};
+
+impl<'s> Reader<'s> {
+    /// `sdy.mesh @mesh = <["x"=2]>`.
+    pub(super) fn mesh(&mut self, op: &mut Op<'s>) -> Read {
+        self.defined_symbol(op)?;
+        self.expect(b'=')?;
+        self.next();
+        let start = self.at;
+        let mesh = self.bare_attribute(&MESH_ATTR)?;
+        let span = self.span(start, self.at);
+        self.push(op, "mesh", mesh, span);
+        self.attribute_dictionary(op)
+    }
+
+    /// `sdy.sharding_constraint %x <@mesh, […]> : type`.
+    pub(super) fn sharding_op(&mut self, op: &mut Op<'s>) -> Read {
+        let operand = self.value()?;
+        op.operand(operand);
+        self.next();
+        let start = self.at;
+        let sharding = self.bare_attribute(&SHARDING)?;
+        let span = self.span(start, self.at);
+        self.push(op, "sharding", sharding, span);
+        self.attribute_dictionary(op)?;
+        self.expect(b':')?;
+        op.types.push(self.ty()?);
+        Ok(())
+    }
+
+    /// `sdy.manual_computation(%x) in_shardings=[…] out_shardings=[…] manual_axes={…} (%a: type) { … } : (types) -> types`.
+    pub(super) fn manual_computation(&mut self, op: &mut Op<'s>) -> Read {
+        self.operands(op, b'(', b')')?;
+        self.computation(op)
+    }
+
+    /// `sdy.named_computation<"name">(%x) in_shardings=[…] out_shardings=[…] (%a: type) { … } : (types) -> types`.
+    pub(super) fn named_computation(&mut self, op: &mut Op<'s>) -> Read {
+        self.expect(b'<')?;
+        self.next();
+        let start = self.at;
+        let name = tofu_syntax::literals::unescape(self.quoted()?);
+        let name = self.module.interner.string(&name);
+        let span = self.span(start, self.at);
+        self.push(op, "name", name, span);
+        self.expect(b'>')?;
+        self.operands(op, b'(', b')')?;
+        self.computation(op)
+    }
+
+    fn computation(&mut self, op: &mut Op<'s>) -> Read {
+        while let word @ ("in_shardings" | "out_shardings" | "manual_axes") = self.peek_word() {
+            let start = self.at;
+            self.at += word.len();
+            self.expect(b'=')?;
+            let def = if word == "manual_axes" { &MANUAL_AXES } else { &SHARDING_PER_VALUE };
+            let params = self.parameters_of(def)?;
+            let span = self.span(start, self.at);
+            let attr = self.checked(def, params, span)?;
+            self.push(op, word, attr, span);
+        }
+        self.attribute_dictionary(op)?;
+        op.is_damaged |= std::mem::take(&mut self.is_doubtful);
+        let arguments = self.arguments()?;
+        let blocks = self.isolated(|reader| reader.region(Some(&arguments)))?;
+        op.regions.push(blocks);
+        self.expect(b':')?;
+        self.signature(op)
+    }
+}

@@ -1,0 +1,198 @@
+//! Results against expected ones.
+
+use std::fmt::Write as _;
+
+use tofu_diagnostics::{Diagnostic, Span, codes, plural};
+use tofu_ir::TensorType;
+use tofu_tdl::Tensor;
+
+use crate::arrays;
+use crate::npz::Archive;
+use crate::show;
+
+/// How far results may be from what is expected: `absolute + relative * |expected|`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tolerance {
+    pub(crate) relative: f64,
+    pub(crate) absolute: f64,
+}
+
+/// What came of a comparison.
+pub(crate) struct Compared {
+    /// One line for each result: how far it is from what is expected.
+    pub(crate) table: String,
+    /// What differs by more than is allowed.
+    pub(crate) difference: Option<Diagnostic>,
+}
+
+/// Compares results with the arrays `res0`, `res1`, … of an archive. Integers and truth values must be equal, and NaN
+/// equals NaN.
+pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Tolerance) -> Compared {
+    let mut table = String::new();
+    let mut wrong = Vec::new();
+    for (number, result) in results.iter().enumerate() {
+        let name = format!("res{number}");
+        let ty = result.ty();
+        let came = show::type_text(&ty);
+        let found = match expected.get(&name) {
+            Some(array) => arrays::tensor(array, &ty).map_err(|given| {
+                format!(
+                    "{name} is a `{came}`, an array {}; in the expected ones, {given}",
+                    arrays::expected(&ty)
+                )
+            }),
+            None => Err(format!("{name} is a `{came}`, of which nothing is expected")),
+        };
+        match found {
+            Ok(array) => {
+                let errors = Errors::of(result, &array, tolerance);
+                // Writing into a string cannot fail.
+                let _ = writeln!(
+                    table,
+                    "{name:<6} {came:<28} max abs error {:<10} max rel error {:<10} {}",
+                    show::error(errors.absolute),
+                    show::error(errors.relative),
+                    if errors.wrong > 0 { "differs" } else { "equal" }
+                );
+                wrong.extend(errors.message(&name, result, &array, &ty));
+            }
+            Err(message) => wrong.push(message),
+        }
+    }
+    let is_known = |name: &str| (0..results.len()).any(|number| name == format!("res{number}"));
+    let others: Vec<&str> = expected.names().filter(|name| !is_known(name)).collect();
+    if !others.is_empty() {
+        wrong.push(format!("no result is called {}", others.join(", ")));
+    }
+    let difference = (!wrong.is_empty()).then(|| {
+        let message = format!(
+            "the results are not the expected ones (rtol {}, atol {})",
+            show::error(tolerance.relative),
+            show::error(tolerance.absolute)
+        );
+        let error = Diagnostic::error(&codes::RESULTS_DIFFER, Span::NONE, message);
+        wrong.into_iter().fold(error, Diagnostic::note)
+    });
+    Compared { table, difference }
+}
+
+/// How far a result is from what is expected.
+struct Errors {
+    /// The largest `|result - expected|`, and the largest quotient of it and `|expected|`.
+    absolute: f64,
+    relative: f64,
+    /// How many elements are further away than allowed.
+    wrong: usize,
+    /// The element that is, for what is allowed, furthest away.
+    worst: usize,
+}
+
+impl Errors {
+    fn of(result: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Errors {
+        let mut errors = Errors { absolute: 0.0, relative: 0.0, wrong: 0, worst: 0 };
+        let mut furthest = 0.0;
+        let is_exact = result.element().is_integer();
+        for index in 0..result.len() {
+            if is_exact && result.integer(index) == expected.integer(index) {
+                continue;
+            }
+            let ((re, im), (expected_re, expected_im)) =
+                (result.complex_at(index), expected.complex_at(index));
+            let distance = distance(re, expected_re).hypot(distance(im, expected_im));
+            let size = expected_re.hypot(expected_im);
+            errors.absolute = errors.absolute.max(distance);
+            if distance > 0.0 {
+                errors.relative =
+                    errors.relative.max(if size.is_nan() { f64::INFINITY } else { distance / size });
+            }
+            let allowed = tolerance.absolute + tolerance.relative * size;
+            let is_wrong = is_exact || distance > 0.0 && !(distance <= allowed && distance.is_finite());
+            if is_wrong {
+                errors.wrong += 1;
+                // Where nothing is allowed, everything is infinitely far away; the distance then decides.
+                let excess = if allowed > 0.0 { distance / allowed } else { f64::MAX.min(1e300 * distance) };
+                if excess > furthest || errors.wrong == 1 {
+                    (furthest, errors.worst) = (excess, index);
+                }
+            }
+        }
+        errors
+    }
+
+    fn message(&self, name: &str, result: &Tensor, expected: &Tensor, ty: &TensorType) -> Option<String> {
+        if self.wrong == 0 {
+            return None;
+        }
+        let mut index = Vec::new();
+        let mut rest = self.worst as u64;
+        for &dim in result.dims().iter().rev() {
+            index.insert(0, rest % dim);
+            rest /= dim;
+        }
+        let index: Vec<String> = index.iter().map(ToString::to_string).collect();
+        Some(format!(
+            "{name}: {} of {} differ; the worst is [{}]: got {}, expected {}",
+            self.wrong,
+            plural(ty.element_count().unwrap_or(0) as usize, "element"),
+            index.join(", "),
+            show::element(result, self.worst),
+            show::element(expected, self.worst)
+        ))
+    }
+}
+
+/// How far two numbers are apart; equal infinities, and NaN from NaN, not at all.
+fn distance(a: f64, b: f64) -> f64 {
+    match (a.is_nan(), b.is_nan()) {
+        (true, true) => 0.0,
+        (false, false) if a == b => 0.0,
+        (false, false) => (a - b).abs(),
+        _ => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tofu_ir::ElementType::{self, *};
+
+    use super::*;
+
+    fn wrong(
+        element: ElementType,
+        result: &[f64],
+        expected: &[f64],
+        relative: f64,
+        absolute: f64,
+    ) -> (usize, usize) {
+        let tensor =
+            |numbers: &[f64]| Tensor::from_numbers(element, &[numbers.len() as u64], numbers).unwrap();
+        let errors = Errors::of(&tensor(result), &tensor(expected), Tolerance { relative, absolute });
+        (errors.wrong, errors.worst)
+    }
+
+    #[test]
+    fn distances_are_judged_by_the_expected_value() {
+        assert_eq!(wrong(F64, &[1.0, 110.0], &[1.0, 100.0], 0.1, 0.0), (0, 0));
+        assert_eq!(wrong(F64, &[1.0, 100.0], &[1.0, 111.0], 0.09, 0.0), (1, 1));
+        assert_eq!(wrong(F64, &[0.5, 0.0, 0.7], &[0.0, 0.0, 0.0], 1.0, 0.1), (2, 2));
+        assert_eq!(wrong(F64, &[0.5, 0.0, 0.7], &[0.0, 0.0, 0.0], 0.0, 0.0), (2, 2));
+    }
+
+    #[test]
+    fn special_values_equal_themselves_only() {
+        let (nan, inf) = (f64::NAN, f64::INFINITY);
+        assert_eq!(wrong(F32, &[nan, inf, -inf, 0.0], &[nan, inf, -inf, -0.0], 0.0, 0.0), (0, 0));
+        assert_eq!(wrong(F32, &[nan, 1.0, inf, 1.0], &[1.0, nan, -inf, inf], 1e9, 1e9).0, 4);
+        assert_eq!(wrong(F32, &[1.0, 1.0], &[1.0, inf], 1e9, 1e9), (1, 1));
+    }
+
+    #[test]
+    fn integers_are_equal_or_not() {
+        assert_eq!(wrong(I32, &[3.0, 4.0, -9.0], &[3.0, 5.0, 9.0], 10.0, 10.0), (2, 2));
+        let mut a = Tensor::zeros(I64, &[1]).unwrap();
+        let mut b = a.clone();
+        a.set_integer(0, i128::from(i64::MAX));
+        b.set_integer(0, i128::from(i64::MAX - 1));
+        assert_eq!(Errors::of(&a, &b, Tolerance { relative: 1.0, absolute: 1.0 }).wrong, 1);
+    }
+}

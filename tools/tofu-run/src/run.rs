@@ -1,0 +1,164 @@
+//! From the command line to the exit code.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Parser;
+use tofu_diagnostics::{ColorChoice, Diagnostic, Format, SourceMap, Span, codes, plural};
+use tofu_interpreter::{Interpreter, entry, signature, tensor_type};
+use tofu_ir::{Module, OpId, TensorType};
+use tofu_opt::{
+    Console, DONE, ERRORS, Streams, Tool, WRONG_USE, answer_or_refuse, cannot_write, read_program, write_file,
+};
+use tofu_tdl::{OpaqueRegistry, Tensor};
+
+use crate::arrays;
+use crate::cli::{Arguments, Form, When};
+use crate::compare::{Tolerance, compare};
+use crate::npz::Archive;
+use crate::{npz, random, show};
+
+/// Diagnostics, and the exit code that they make.
+type Failed = (Vec<Diagnostic>, u8);
+
+/// Does what `arguments` say; the exit code.
+pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>, mut streams: Streams) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return answer_or_refuse(&error, &mut streams),
+    };
+    let format = match arguments.diagnostics {
+        Form::Human => Format::Human,
+        Form::Short => Format::Short,
+        Form::Json => Format::Json,
+    };
+    let color = match arguments.color {
+        When::Auto => ColorChoice::Auto,
+        When::Always => ColorChoice::Always,
+        When::Never => ColorChoice::Never,
+    };
+    let console = Console::new(&streams, format, color);
+    let mut sources = SourceMap::new();
+    match run(&arguments, &mut sources, &console, &mut streams) {
+        Ok(code) => code,
+        Err((diagnostics, code)) => {
+            console.report(&sources, &diagnostics);
+            code
+        }
+    }
+}
+
+fn run(
+    arguments: &Arguments,
+    sources: &mut SourceMap,
+    console: &Console,
+    streams: &mut Streams,
+) -> Result<u8, Failed> {
+    let registry = Tool::standard("tofu-run", env!("CARGO_PKG_VERSION")).registry();
+    let registry = registry.map_err(|error| wrong_use(error.to_string()))?;
+    let (module, warnings) =
+        read_program(&arguments.file, &mut streams.input, sources, &Arc::new(registry), arguments.from)?;
+    console.report(sources, &warnings);
+    let function = entry(&module, arguments.entry.as_deref()).map_err(|error| (vec![error], ERRORS))?;
+    let inputs = inputs(arguments, &module, function)?;
+    let mut interpreter = Interpreter::new(&module, &OpaqueRegistry::builtin());
+    let results = interpreter.run(function, &inputs).map_err(|error| (vec![error], ERRORS))?;
+    if let Some(path) = &arguments.outputs {
+        let arrays = results
+            .iter()
+            .enumerate()
+            .map(|(number, result)| (format!("res{number}"), arrays::array(result)));
+        let written = npz::write(&arrays.collect::<Vec<_>>()).and_then(|bytes| write_file(&bytes, path));
+        written.map_err(|error| (vec![cannot_write(&format!("`{}`", path.display()), &error)], WRONG_USE))?;
+    }
+    if let Some(path) = &arguments.expect {
+        let expected = Archive::read(path)?;
+        let tolerance = Tolerance { relative: arguments.rtol, absolute: arguments.atol };
+        let compared = compare(&results, &expected, tolerance);
+        let code = console.answer(&compared.table, streams);
+        return match compared.difference {
+            Some(difference) => Err((vec![difference], ERRORS)),
+            None => Ok(code),
+        };
+    }
+    if arguments.outputs.is_some() {
+        return Ok(DONE);
+    }
+    Ok(console.answer(&show::results(&results), streams))
+}
+
+fn wrong_use(message: String) -> Failed {
+    (vec![Diagnostic::error(&codes::WRONG_USAGE, Span::NONE, message)], WRONG_USE)
+}
+
+/// The arguments for a function: all that is wrong with them is said at once.
+fn inputs(arguments: &Arguments, module: &Module, function: OpId) -> Result<Vec<Tensor>, Failed> {
+    let name = module.symbol_name(function).map_or("", |name| module.text(name));
+    let declared = signature(module, function).map_or(&[][..], |signature| &signature.inputs);
+    let mut types: Vec<TensorType> = Vec::new();
+    for &ty in declared {
+        let Some(tensor) = tensor_type(module, ty) else {
+            let message = format!("`@{name}` takes a `{}`, which is no array", module.type_text(ty));
+            return Err((vec![module.error(function, &codes::WRONG_ARGUMENTS, message)], ERRORS));
+        };
+        types.push(tensor);
+    }
+    if let Some(seed) = arguments.random {
+        return random::draw(seed, &types)
+            .map_err(|message| (vec![module.error(function, &codes::WRONG_ARGUMENTS, message)], ERRORS));
+    }
+    let archive = match &arguments.inputs {
+        Some(path) => Archive::read(path)?,
+        None if types.is_empty() => return Ok(Vec::new()),
+        None => {
+            let count = plural(types.len(), "argument");
+            let message = format!("`@{name}` takes {count}, but neither `--inputs` nor `--random` is given");
+            return Err(wrong_use(message));
+        }
+    };
+    let mut tensors = Vec::new();
+    let mut wrong = Vec::new();
+    for (number, (&ty, tensor)) in declared.iter().zip(&types).enumerate() {
+        let key = format!("arg{number}");
+        let expected =
+            format!("{key}: `{}` is expected, an array {}", module.type_text(ty), arrays::expected(tensor));
+        match archive.get(&key) {
+            Some(array) => match arrays::tensor(array, tensor) {
+                Ok(tensor) => tensors.push(tensor),
+                Err(came) => wrong.push(format!("{expected}; {came}")),
+            },
+            None => wrong.push(format!("{expected}; there is none of this name")),
+        }
+    }
+    let is_taken = |key: &str| (0..types.len()).any(|number| key == format!("arg{number}"));
+    let others: Vec<&str> = archive.names().filter(|key| !is_taken(key)).collect();
+    if !others.is_empty() {
+        wrong.push(format!("no argument is called {}", others.join(", ")));
+    }
+    if wrong.is_empty() {
+        return Ok(tensors);
+    }
+    let path = arguments.inputs.as_deref().unwrap_or(Path::new(""));
+    let message = format!("the arrays of `{}` are not what `@{name}` takes", path.display());
+    let error = module.error(function, &codes::WRONG_ARGUMENTS, message);
+    Err((vec![wrong.into_iter().fold(error, Diagnostic::note)], ERRORS))
+}
+
+impl Archive {
+    /// Reads a file.
+    fn read(path: &Path) -> Result<Archive, Failed> {
+        let name = path.display();
+        let bytes = fs::read(path).map_err(|error| {
+            let text = error.to_string();
+            let reason = text.split(" (os error").next().unwrap_or(&text);
+            let message = format!("cannot read `{name}`: {reason}");
+            (vec![Diagnostic::error(&codes::CANNOT_READ, Span::NONE, message)], WRONG_USE)
+        })?;
+        Archive::parse(&bytes).map_err(|reason| {
+            let message = format!("`{name}` is no archive of arrays: {reason}");
+            (vec![Diagnostic::error(&codes::BAD_ARRAYS, Span::NONE, message)], WRONG_USE)
+        })
+    }
+}
