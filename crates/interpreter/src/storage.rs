@@ -25,12 +25,7 @@ pub trait Storage {
 
     /// Gives the bytes of some buffers, and those of others to be written, to `compute`. What is written was allocated just
     /// now: nobody else holds it.
-    fn compute(
-        &mut self,
-        inputs: &[&Self::Buffer],
-        outputs: &mut [Self::Buffer],
-        compute: &mut Compute<'_>,
-    );
+    fn compute(&mut self, inputs: &[&Self::Buffer], outputs: &mut [Self::Buffer], compute: &mut Compute<'_>);
 }
 
 /// Computes the bytes of tensors from those of others.
@@ -63,12 +58,7 @@ impl Storage for Heap {
         buffer
     }
 
-    fn compute(
-        &mut self,
-        inputs: &[&Arc<Vec<u8>>],
-        outputs: &mut [Arc<Vec<u8>>],
-        compute: &mut Compute<'_>,
-    ) {
+    fn compute(&mut self, inputs: &[&Arc<Vec<u8>>], outputs: &mut [Arc<Vec<u8>>], compute: &mut Compute<'_>) {
         let inputs: Vec<&[u8]> = inputs.iter().map(|input| input.as_slice()).collect();
         let mut outputs: Vec<&mut [u8]> =
             outputs.iter_mut().map(|output| Arc::make_mut(output).as_mut_slice()).collect();

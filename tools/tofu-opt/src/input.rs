@@ -44,7 +44,8 @@ pub fn read_program(
     registry: &Arc<Registry>,
     from: Option<Language>,
 ) -> Result<(Module, Vec<Diagnostic>), (Vec<Diagnostic>, u8)> {
-    let file = read(path, standard_input, sources).map_err(|refused| (vec![refused.diagnostic], refused.code))?;
+    let file =
+        read(path, standard_input, sources).map_err(|refused| (vec![refused.diagnostic], refused.code))?;
     let whole = 0..sources.file(file).text().len();
     let parsed = parse(sources, file, whole, registry, from, ReadOptions::default());
     if parsed.is_ok() { Ok((parsed.module, parsed.diagnostics)) } else { Err((parsed.diagnostics, ERRORS)) }

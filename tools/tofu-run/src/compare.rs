@@ -36,7 +36,10 @@ pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Toleran
         let came = show::type_text(&ty);
         let found = match expected.get(&name) {
             Some(array) => arrays::tensor(array, &ty).map_err(|given| {
-                format!("{name} is a `{came}`, an array {}; in the expected ones, {given}", arrays::expected(&ty))
+                format!(
+                    "{name} is a `{came}`, an array {}; in the expected ones, {given}",
+                    arrays::expected(&ty)
+                )
             }),
             None => Err(format!("{name} is a `{came}`, of which nothing is expected")),
         };
@@ -93,12 +96,14 @@ impl Errors {
             if is_exact && result.integer(index) == expected.integer(index) {
                 continue;
             }
-            let ((re, im), (expected_re, expected_im)) = (result.complex_at(index), expected.complex_at(index));
+            let ((re, im), (expected_re, expected_im)) =
+                (result.complex_at(index), expected.complex_at(index));
             let distance = distance(re, expected_re).hypot(distance(im, expected_im));
             let size = expected_re.hypot(expected_im);
             errors.absolute = errors.absolute.max(distance);
             if distance > 0.0 {
-                errors.relative = errors.relative.max(if size.is_nan() { f64::INFINITY } else { distance / size });
+                errors.relative =
+                    errors.relative.max(if size.is_nan() { f64::INFINITY } else { distance / size });
             }
             let allowed = tolerance.absolute + tolerance.relative * size;
             let is_wrong = is_exact || distance > 0.0 && !(distance <= allowed && distance.is_finite());
@@ -152,8 +157,15 @@ mod tests {
 
     use super::*;
 
-    fn wrong(element: ElementType, result: &[f64], expected: &[f64], relative: f64, absolute: f64) -> (usize, usize) {
-        let tensor = |numbers: &[f64]| Tensor::from_numbers(element, &[numbers.len() as u64], numbers).unwrap();
+    fn wrong(
+        element: ElementType,
+        result: &[f64],
+        expected: &[f64],
+        relative: f64,
+        absolute: f64,
+    ) -> (usize, usize) {
+        let tensor =
+            |numbers: &[f64]| Tensor::from_numbers(element, &[numbers.len() as u64], numbers).unwrap();
         let errors = Errors::of(&tensor(result), &tensor(expected), Tolerance { relative, absolute });
         (errors.wrong, errors.worst)
     }

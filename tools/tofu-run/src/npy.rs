@@ -82,7 +82,9 @@ impl Array {
         let rest = file.strip_prefix(MAGIC).ok_or("it is no NumPy array")?;
         let (header, elements) = match *rest {
             [1, _, a, b, ref rest @ ..] => rest.split_at_checked(usize::from(u16::from_le_bytes([a, b]))),
-            [2 | 3, _, a, b, c, d, ref rest @ ..] => rest.split_at_checked(u32::from_le_bytes([a, b, c, d]) as usize),
+            [2 | 3, _, a, b, c, d, ref rest @ ..] => {
+                rest.split_at_checked(u32::from_le_bytes([a, b, c, d]) as usize)
+            }
             _ => return Err("it is of an unknown version".to_owned()),
         }
         .ok_or("its header is cut off")?;
@@ -91,8 +93,9 @@ impl Array {
         let descr = entry(&header, "descr").ok_or_else(|| missing("descr"))?;
         let is_fortran = entry(&header, "fortran_order").ok_or_else(|| missing("fortran_order"))?;
         let dims = entry(&header, "shape").ok_or_else(|| missing("shape"))?;
-        let (kind, size, is_big) = element(descr)
-            .ok_or_else(|| format!("elements of the type {} are not supported", descr.split(", 'f").next().unwrap_or(descr)))?;
+        let (kind, size, is_big) = element(descr).ok_or_else(|| {
+            format!("elements of the type {} are not supported", descr.split(", 'f").next().unwrap_or(descr))
+        })?;
         let dims = dims
             .trim_start_matches('(')
             .split(')')
@@ -105,7 +108,11 @@ impl Array {
             .collect::<Result<Vec<u64>, String>>()?;
         let expected = dims.iter().try_fold(size as u64, |bytes, &dim| bytes.checked_mul(dim));
         if expected != Some(elements.len() as u64) {
-            return Err(format!("{} bytes are not the elements of an array {}", elements.len(), shape(&dims)));
+            return Err(format!(
+                "{} bytes are not the elements of an array {}",
+                elements.len(),
+                shape(&dims)
+            ));
         }
         let mut array = Array { kind, size, dims, bytes: elements.to_vec() };
         if is_big {
@@ -197,7 +204,8 @@ mod tests {
         for (kind, size) in [(Kind::Bool, 1), (Kind::Signed, 8), (Kind::Float, 2), (Kind::Complex, 16)] {
             for dims in [vec![], vec![3], vec![2, 0], vec![2, 3, 1]] {
                 let count = dims.iter().product::<u64>() as usize;
-                let array = Array { kind, size, dims, bytes: (0..count * size).map(|byte| byte as u8).collect() };
+                let array =
+                    Array { kind, size, dims, bytes: (0..count * size).map(|byte| byte as u8).collect() };
                 let file = array.write();
                 assert_eq!((file.len() - array.bytes.len()) % 64, 0);
                 assert_eq!(Array::parse(&file), Ok(array));
@@ -220,9 +228,15 @@ mod tests {
             Array::parse(&file(&header, elements)).unwrap_err()
         };
         assert_eq!(with("'|O'", "(1,)", &[0; 8]), "elements of the type '|O' are not supported");
-        assert_eq!(with("[('x', '<f4')]", "(1,)", &[0; 4]), "elements of the type [('x', '<f4')] are not supported");
+        assert_eq!(
+            with("[('x', '<f4')]", "(1,)", &[0; 4]),
+            "elements of the type [('x', '<f4')] are not supported"
+        );
         assert_eq!(with("'<f4'", "(2, 2)", &[0; 12]), "12 bytes are not the elements of an array (2, 2)");
-        assert_eq!(with("'<f4'", "(18446744073709551615, 9)", &[]), "0 bytes are not the elements of an array (18446744073709551615, 9)");
+        assert_eq!(
+            with("'<f4'", "(18446744073709551615, 9)", &[]),
+            "0 bytes are not the elements of an array (18446744073709551615, 9)"
+        );
         assert_eq!(with("'<f4'", "(-1,)", &[]), "`-1` is no extent");
         assert_eq!(Array::parse(b"\x93NUMPY\x09\x00"), Err("it is of an unknown version".to_owned()));
     }

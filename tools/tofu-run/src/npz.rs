@@ -25,7 +25,8 @@ impl Archive {
             let name = file.name().map_err(|error| error.to_string())?.into_owned();
             let mut bytes = Vec::new();
             // A few bytes may say that they are many; only so many are unpacked.
-            let read = file.take(left + 1).read_to_end(&mut bytes).map_err(|error| format!("`{name}`: {error}"))?;
+            let read =
+                file.take(left + 1).read_to_end(&mut bytes).map_err(|error| format!("`{name}`: {error}"))?;
             left = left.checked_sub(read as u64).ok_or("it is too large")?;
             let array = Array::parse(&bytes).map_err(|reason| format!("`{name}`: {reason}"))?;
             arrays.push((name.strip_suffix(".npy").unwrap_or(&name).to_owned(), array));

@@ -67,11 +67,17 @@ mod tests {
         let drawn = draw(7, &types).unwrap();
         let range = |number: usize| {
             let numbers = drawn[number].numbers();
-            (numbers.iter().copied().fold(f64::MAX, f64::min), numbers.iter().copied().fold(f64::MIN, f64::max))
+            (
+                numbers.iter().copied().fold(f64::MAX, f64::min),
+                numbers.iter().copied().fold(f64::MIN, f64::max),
+            )
         };
         assert!(range(0).0 < -0.9 && range(0).1 > 0.9 && range(0).1 < 1.0);
         assert!(range(1).0 >= -1.0 && range(2).1 < 1.0);
         assert_eq!([3, 4, 5, 6].map(range), [(0.0, 7.0), (0.0, 3.0), (0.0, 1.0), (0.0, 1.0)]);
-        assert!(draw(0, &[TensorType { dims: [tofu_ir::Dim::Unknown].into_iter().collect(), element: F32 }]).is_err());
+        assert!(
+            draw(0, &[TensorType { dims: [tofu_ir::Dim::Unknown].into_iter().collect(), element: F32 }])
+                .is_err()
+        );
     }
 }

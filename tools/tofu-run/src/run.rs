@@ -66,7 +66,10 @@ fn run(
     let mut interpreter = Interpreter::new(&module, &OpaqueRegistry::builtin());
     let results = interpreter.run(function, &inputs).map_err(|error| (vec![error], ERRORS))?;
     if let Some(path) = &arguments.outputs {
-        let arrays = results.iter().enumerate().map(|(number, result)| (format!("res{number}"), arrays::array(result)));
+        let arrays = results
+            .iter()
+            .enumerate()
+            .map(|(number, result)| (format!("res{number}"), arrays::array(result)));
         let written = npz::write(&arrays.collect::<Vec<_>>()).and_then(|bytes| write_file(&bytes, path));
         written.map_err(|error| (vec![cannot_write(&format!("`{}`", path.display()), &error)], WRONG_USE))?;
     }
@@ -103,9 +106,8 @@ fn inputs(arguments: &Arguments, module: &Module, function: OpId) -> Result<Vec<
         types.push(tensor);
     }
     if let Some(seed) = arguments.random {
-        return random::draw(seed, &types).map_err(|message| {
-            (vec![module.error(function, &codes::WRONG_ARGUMENTS, message)], ERRORS)
-        });
+        return random::draw(seed, &types)
+            .map_err(|message| (vec![module.error(function, &codes::WRONG_ARGUMENTS, message)], ERRORS));
     }
     let archive = match &arguments.inputs {
         Some(path) => Archive::read(path)?,
@@ -120,7 +122,8 @@ fn inputs(arguments: &Arguments, module: &Module, function: OpId) -> Result<Vec<
     let mut wrong = Vec::new();
     for (number, (&ty, tensor)) in declared.iter().zip(&types).enumerate() {
         let key = format!("arg{number}");
-        let expected = format!("{key}: `{}` is expected, an array {}", module.type_text(ty), arrays::expected(tensor));
+        let expected =
+            format!("{key}: `{}` is expected, an array {}", module.type_text(ty), arrays::expected(tensor));
         match archive.get(&key) {
             Some(array) => match arrays::tensor(array, tensor) {
                 Ok(tensor) => tensors.push(tensor),

@@ -161,7 +161,10 @@ mod tests {
         assert_eq!(one(F32, 1e-20), "1e-20");
         assert_eq!([one(F32, f64::NAN), one(F32, f64::NEG_INFINITY), one(I1, 1.0)], ["nan", "-inf", "true"]);
         assert_eq!(one(Complex32, -0.5), "-0.5+0.0i");
-        assert_eq!([error(0.0), error(1.5e-7), error(2e-3), error(f64::INFINITY)], ["0", "1.5e-7", "2e-3", "inf"]);
+        assert_eq!(
+            [error(0.0), error(1.5e-7), error(2e-3), error(f64::INFINITY)],
+            ["0", "1.5e-7", "2e-3", "inf"]
+        );
     }
 
     #[test]
