@@ -1,7 +1,5 @@
 //! How a description reads its operands: what makes ops fusible, movable and linear.
 
-use tofu_ir::ElementKind;
-
 use crate::description::*;
 use crate::scalar::{BinaryOp, Literal, UnaryOp};
 
@@ -26,7 +24,7 @@ pub struct Accesses {
 pub struct Access {
     /// What the indices are.
     pub map: AccessMap,
-    /// Each result is additive in this operand: the sum of two operands gives the sum of the results.
+    /// Each result is additive in this operand: the sum of two operands gives, to rounding, the sum of the results.
     pub is_linear: bool,
 }
 
@@ -200,7 +198,7 @@ impl Linearity<'_> {
                 (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Complex, Linear | Zero, Linear | Zero) => Linear,
                 (BinaryOp::Mul, Linear, b) if is_constant(b) => Linear,
                 (BinaryOp::Mul, a, Linear) if is_constant(a) => Linear,
-                (BinaryOp::Div, Linear, b) if is_constant(b) && self.is_inexact(id) => Linear,
+                (BinaryOp::Div, Linear, b) if is_constant(b) && data.is_inexact(id) => Linear,
                 _ => Other,
             },
             Scalar::Compare(_, a, b) => {
@@ -217,7 +215,7 @@ impl Linearity<'_> {
                 }
             }
             Scalar::Convert(a) => match self.scalar(*a) {
-                Linear if self.widens(*a, id) => Linear,
+                Linear if data.is_float(*a) && data.is_float(id) => Linear,
                 degree => constant_if(is_constant(degree)),
             },
             Scalar::Bitcast(a) => constant_if(is_constant(self.scalar(*a))),
@@ -248,23 +246,6 @@ impl Linearity<'_> {
             | Index::FloorDiv(a, b)
             | Index::Mod(a, b) => self.index_is_constant(a) && self.index_is_constant(b),
             Index::Data(scalar) => matches!(self.scalar(scalar), Degree::Constant | Degree::Zero),
-        }
-    }
-
-    fn is_inexact(&self, id: ScalarId) -> bool {
-        matches!(self.data.scalar_type(id), TypeRef::Concrete(element)
-            if matches!(element.kind(), ElementKind::Float | ElementKind::Complex))
-    }
-
-    /// Whether a conversion keeps every value.
-    fn widens(&self, from: ScalarId, to: ScalarId) -> bool {
-        match (self.data.scalar_type(from), self.data.scalar_type(to)) {
-            (TypeRef::Concrete(from), TypeRef::Concrete(to)) => {
-                from.kind() == to.kind() && from.kind() == ElementKind::Float && from.bits() < to.bits()
-                    // f16 and bf16 are as wide as each other; every narrow type fits into f32.
-                    && to.bits() >= 32
-            }
-            _ => false,
         }
     }
 }

@@ -226,6 +226,12 @@ impl<'d> Checker<'d> {
     /// Whether a tensor may be read here with this many indices.
     fn reads(&mut self, source: Source, indices: usize, span: Span, scope: &Scope) -> bool {
         let data = self.data;
+        if let Some(combiner) = scope.combiner {
+            let message =
+                format!("`{}` may only use the values that it is given", data.combiner(combiner).name);
+            self.error(&codes::TDL_WRONG_REDUCER, span, message);
+            return false;
+        }
         let known = match source {
             Source::Operand(number) => (number as usize) < data.parameters.len(),
             Source::Let(number) => (number as usize) < scope.lets,

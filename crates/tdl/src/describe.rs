@@ -1,13 +1,14 @@
 //! How dialects hand descriptions over, and how consumers keep what follows from them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 use tofu_diagnostics::Diagnostic;
-use tofu_ir::{Interface, Module, OpId};
+use tofu_ir::{Interface, Module, OpId, Profile};
 
 use crate::access::{Accesses, accesses};
 use crate::description::Description;
+use crate::infer::describe;
 use crate::strategy::{Strategy, strategies};
 
 /// The interface of ops that have a description.
@@ -34,27 +35,55 @@ pub struct Analysis {
     pub accesses: Accesses,
 }
 
-/// Analyses by description: ops that are described alike are analysed once.
+/// The descriptions of the ops of one module, and what follows from them: ops of one profile are described once, ops
+/// that are described alike are analysed once. Threads may share it.
 #[derive(Debug, Default)]
-pub struct Analyses {
-    known: Mutex<FxHashMap<Description, Arc<Analysis>>>,
+pub struct Descriptions {
+    known: Mutex<Known>,
 }
 
-impl Analyses {
+#[derive(Debug, Default)]
+struct Known {
+    profiles: FxHashMap<Profile, (Description, Arc<Analysis>)>,
+    analyses: FxHashMap<Description, Arc<Analysis>>,
+}
+
+impl Descriptions {
     /// None yet.
-    pub fn new() -> Analyses {
-        Analyses::default()
+    pub fn new() -> Descriptions {
+        Descriptions::default()
+    }
+
+    /// The description of an op, and its analysis. All ops must be of one module, which may change meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As [`describe`].
+    pub fn of(&self, module: &Module, op: OpId) -> Result<(Description, Arc<Analysis>), Diagnostic> {
+        let profile = Profile::of(module, op);
+        if let Some(known) = profile.as_ref().and_then(|profile| self.lock().profiles.get(profile).cloned()) {
+            return Ok(known);
+        }
+        let description = describe(module, op)?;
+        let known = (description.clone(), self.analysis(&description));
+        if let Some(profile) = profile {
+            self.lock().profiles.insert(profile, known.clone());
+        }
+        Ok(known)
     }
 
     /// The analysis of a description.
-    pub fn get(&self, description: &Description) -> Arc<Analysis> {
-        let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(description) {
+    pub fn analysis(&self, description: &Description) -> Arc<Analysis> {
+        if let Some(known) = self.lock().analyses.get(description) {
             return Arc::clone(known);
         }
         // Made without the lock: another thread may do the same work, with the same result.
         let analysis =
             Arc::new(Analysis { strategies: strategies(description), accesses: accesses(description) });
-        Arc::clone(lock().entry(description.clone()).or_insert(analysis))
+        Arc::clone(self.lock().analyses.entry(description.clone()).or_insert(analysis))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

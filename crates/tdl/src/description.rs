@@ -388,6 +388,29 @@ impl Data {
         self.scalar_types[id.index()]
     }
 
+    /// Whether an expression is a real floating-point number, whatever the type parameters are.
+    pub(crate) fn is_float(&self, id: ScalarId) -> bool {
+        match self.scalar_type(id) {
+            TypeRef::Concrete(element) => element.is_float(),
+            TypeRef::Param(number) => {
+                self.types.get(number as usize).is_some_and(|param| param.class == TypeClass::Float)
+            }
+            TypeRef::Part(_) => true,
+        }
+    }
+
+    /// Whether an expression is a real or complex floating-point number, whatever the type parameters are.
+    pub(crate) fn is_inexact(&self, id: ScalarId) -> bool {
+        let of = |number: u32| self.types.get(number as usize).map(|param| param.class);
+        match self.scalar_type(id) {
+            TypeRef::Concrete(element) => element.is_float() || element.is_complex(),
+            TypeRef::Param(number) => {
+                matches!(of(number), Some(TypeClass::Float | TypeClass::Complex | TypeClass::Inexact))
+            }
+            TypeRef::Part(_) => true,
+        }
+    }
+
     /// An index variable.
     pub fn variable(&self, id: VarId) -> &Variable {
         &self.variables[id.index()]

@@ -241,6 +241,10 @@ impl<'d> Facts<'d> {
         let guards = self.guards.clone();
         let weakened: SmallVec<[Poly; 8]> =
             guards.iter().flat_map(|guard| weaker(&poly, &self.rewritten(guard.clone()))).collect();
+        // A guard that says just that needs no search.
+        if weakened.iter().any(|first| first.as_constant().is_some_and(|value| value >= 0)) {
+            return true;
+        }
         for first in &weakened {
             if self.positive(first, &mut budget) {
                 return true;

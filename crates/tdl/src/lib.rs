@@ -6,7 +6,7 @@
 //! | what | where |
 //! |---|---|
 //! | result types from operand types, and back | [`solve`], [`solve_with_results`] |
-//! | the ways of splitting the op over workers | [`strategies`], cached by [`Analyses`] |
+//! | the ways of splitting the op over workers | [`strategies`], cached by [`Descriptions`]; as text [`Strategy::text`] |
 //! | what a part of the results needs of the operands | [`regions`] |
 //! | the op that one worker runs on its share | [`local`] |
 //! | operations and bytes | [`cost`] |
@@ -37,7 +37,8 @@
 //! - Scalars: arithmetic, comparisons, `and or not`, `if … then … else …` (only one branch reads), the functions of
 //!   [`UnaryOp`] and [`BinaryOp`], `convert<f32>(…)`, `bitcast<i32>(…)`, index values, `lowest highest nan inf`.
 //! - Reductions: `sum prod max min and or`, written before a product (`sum(k) a[k] * b[k]`), or a `combine`d one of
-//!   several values. `opaque "name"{constants}(a[b, :, :])[i, j]` calls an opaque function.
+//!   several values. `opaque "name"{constants}(a[b, :, :])[i, j]` calls an opaque function, one of [`functions`] or
+//!   of the registry's own; `compare less(a; b) = a < b` defines a comparator for `opaque "sort" by less (x[b, :])[i]`.
 //!
 //! # Example
 //!
@@ -84,7 +85,7 @@ mod walk;
 pub use access::{Access, AccessMap, Accesses, accesses};
 pub use builder::Builder;
 pub use cost::{Cost, cost};
-pub use describe::{Analyses, Analysis, Describe, Undescribed};
+pub use describe::{Analysis, Describe, Descriptions, Undescribed};
 pub use description::*;
 pub use evaluate::{
     EvaluateError, Part, Tensor, Trace, combine_partials, eval_extent, evaluate, evaluate_part,

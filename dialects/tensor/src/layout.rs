@@ -388,7 +388,7 @@ fn describe_pad(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
         let steps = b.constant(step);
         let source = b.index_floordiv(place, steps);
         if low > 0 {
-            inside.push(b.compare_indices(Comparison::Ge, place, zero));
+            inside.push(b.compare_indices(Comparison::Ge, source, zero));
         }
         if step > 1 {
             let rest = b.index_mod(place, steps);

@@ -55,18 +55,18 @@ batch_norm! {
     BATCH_NORM_GRAD batch_norm_grad(operand, scale, mean, variance, grad_output) -> 3
         ["grad_operand", "grad_scale", "grad_offset"]
         "The gradients of `batch_norm_training` with respect to its operands."
-        "%s = tensor.constant dense<1.0> : tensor<8xf32>\n\
-         %r, %scale, %offset = tensor.batch_norm_grad %x, %s, %s, %s, %y {epsilon = 0.001 : f32, feature_index = 1}"
+        "%w = tensor.constant dense<1.0> : tensor<8xf32>\n\
+         %r, %scale, %offset = tensor.batch_norm_grad %x, %w, %w, %w, %y {epsilon = 0.001 : f32, feature_index = 1}"
         describe_grad;
     BATCH_NORM_INFERENCE batch_norm_inference(operand, scale, offset, mean, variance) -> 1 ["result"]
         "Normalizes with means and variances that are given, then scales and shifts, for each feature."
-        "%s = tensor.constant dense<1.0> : tensor<8xf32>\n\
-         %r = tensor.batch_norm_inference %x, %s, %s, %s, %s {epsilon = 0.001 : f32, feature_index = 1}"
+        "%w = tensor.constant dense<1.0> : tensor<8xf32>\n\
+         %r = tensor.batch_norm_inference %x, %w, %w, %w, %w {epsilon = 0.001 : f32, feature_index = 1}"
         describe_inference;
     BATCH_NORM_TRAINING batch_norm_training(operand, scale, offset) -> 3 ["output", "batch_mean", "batch_var"]
         "Normalizes with the means and variances of the operand, then scales and shifts, for each feature."
-        "%s = tensor.constant dense<1.0> : tensor<8xf32>\n\
-         %r, %mean, %var = tensor.batch_norm_training %x, %s, %s {epsilon = 0.001 : f32, feature_index = 1}"
+        "%w = tensor.constant dense<1.0> : tensor<8xf32>\n\
+         %r, %mean, %var = tensor.batch_norm_training %x, %w, %w {epsilon = 0.001 : f32, feature_index = 1}"
         describe_training;
 }
 

@@ -6,7 +6,7 @@ use tofu_tdl::{self as tdl, Describe, Description, IndexId, ScalarId, Source, Ty
 
 use crate::describe::{extents, indices, start, variables};
 use crate::regions::{Body, check_arguments, check_combiner, check_one_scalar, fill, scalar};
-use crate::shapes::{listed_dimensions, operand_type, wrong_attribute, wrong_operand_count};
+use crate::shapes::{listed_dimensions, operand_type, same_element, wrong_attribute, wrong_operand_count};
 
 /// `tensor.reduce`: combines all elements along some dimensions.
 ///
@@ -129,9 +129,13 @@ fn describe_map(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
 /// How many inputs there are of an op that takes as many initial values, in its second half of operands.
 ///
 /// # Errors
-/// There are none.
+/// There are none, or an initial value has other elements than its input.
 pub(crate) fn inputs_and_inits(module: &Module, op: OpId) -> Result<usize, Diagnostic> {
-    at_least_one(module, op, module.operand_count(op) / 2)
+    let count = at_least_one(module, op, module.operand_count(op) / 2)?;
+    for number in 0..count {
+        same_element(module, op, number, count + number)?;
+    }
+    Ok(count)
 }
 
 pub(crate) fn at_least_one(module: &Module, op: OpId, count: usize) -> Result<usize, Diagnostic> {

@@ -43,6 +43,22 @@ pub(crate) fn wrong_operand(module: &Module, op: OpId, index: usize, message: St
         .label(format!("`{ty}`"))
 }
 
+/// Two operands have elements of one type, where their region says nothing of it.
+pub(crate) fn same_element(module: &Module, op: OpId, first: usize, second: usize) -> Result<(), Diagnostic> {
+    let elements = [operand_type(module, op, first)?.element, operand_type(module, op, second)?.element];
+    if elements[0] == elements[1] {
+        return Ok(());
+    }
+    let [own, other] = [first, second].map(|index| module.quoted_value(module.operand(op, index)));
+    let message = format!(
+        "`{}`: {own} has elements of type {} and {other} of type {}; they must agree",
+        module.def(op).name,
+        elements[0],
+        elements[1]
+    );
+    Err(wrong_operand(module, op, second, message))
+}
+
 /// An error at an attribute.
 pub(crate) fn wrong_attribute(module: &Module, op: OpId, name: &str, message: String) -> Diagnostic {
     Diagnostic::error(&codes::WRONG_ATTRIBUTE, module.attr_span(op, name), message)

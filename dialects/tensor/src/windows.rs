@@ -110,7 +110,7 @@ impl Track {
         let index = b.index_floordiv(place, apart);
         let mut conditions = SmallVec::new();
         if low > 0 || self.is_degenerate {
-            conditions.push(b.compare_indices(Comparison::Ge, place, zero));
+            conditions.push(b.compare_indices(Comparison::Ge, index, zero));
         }
         if base_dilation > 1 {
             let rest = b.index_mod(place, apart);
@@ -138,7 +138,7 @@ impl Track {
         let (zero, stride_at) = (b.constant(0), b.constant(stride));
         let position = b.index_floordiv(begin, stride_at);
         let mut conditions = SmallVec::new();
-        conditions.push(b.compare_indices(Comparison::Ge, begin, zero));
+        conditions.push(b.compare_indices(Comparison::Ge, position, zero));
         if stride > 1 {
             let rest = b.index_mod(begin, stride_at);
             conditions.push(b.compare_indices(Comparison::Eq, rest, zero));
@@ -430,6 +430,10 @@ fn describe_select_and_scatter(module: &Module, op: OpId) -> Result<Description,
         let no = b.int(0, BOOL);
         let is_own = b.select(inside, is_own, no);
         guard = Some(b.binary(tdl::BinaryOp::And, inside, is_own));
+    }
+    if operand_type(module, op, 1)?.element_count() == Some(0) {
+        let nothing: Vec<ScalarId> = inits.iter().map(|init| init.1).collect();
+        return finish(module, op, b, &vars, &nothing);
     }
     let update = b.read(source, &position);
     let results = b.reduce_region(module, module.region(op, 1), &inits, &seen.over, guard, &[update])?;

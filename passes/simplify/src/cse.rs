@@ -311,23 +311,27 @@ mod tests {
     #[test]
     fn regions_see_what_is_around_them_but_not_the_reverse() {
         let merged = check(
-            "func @f(%x: tensor<2xf32>, %s: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+            "func @f(%p: tensor<i1>, %s: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
                %t = tensor.tanh %s
-               %r = tensor.reduce %x, %s {dimensions = [0]} ({ ^body(%p: tensor<f32>, %q: tensor<f32>):
+               %r = tensor.if %p ({ ^then:
                  %inner = tensor.tanh %s
                  %n = tensor.negate %s
                  %sum = tensor.add %inner, %n
                  tensor.yield %sum
+               }, { ^else:
+                 tensor.yield %s
                })
                %n = tensor.negate %s
                return %r, %n
              }",
-            "func @f(%x: tensor<2xf32>, %s: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+            "func @f(%p: tensor<i1>, %s: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
                %t = tensor.tanh %s
-               %r = tensor.reduce %x, %s {dimensions = [0]} ({ ^body(%p: tensor<f32>, %q: tensor<f32>):
+               %r = tensor.if %p ({ ^then:
                  %n = tensor.negate %s
                  %sum = tensor.add %t, %n
                  tensor.yield %sum
+               }, { ^else:
+                 tensor.yield %s
                })
                %n = tensor.negate %s
                return %r, %n
@@ -375,18 +379,20 @@ mod tests {
 
     #[test]
     fn ops_with_equal_regions_are_merged() {
-        let reduce = |result: &str, from: &str, combine: &str| {
+        let branch = |result: &str, from: &str, combine: &str| {
             format!(
-                "{result} = tensor.reduce %x, %s {{dimensions = [0]}} ({{ ^b(%p: tensor<f32>, %q: tensor<f32>):
+                "{result} = tensor.if %p ({{ ^then:
                    %v = tensor.negate {from}
-                   %w = {combine} %p, %v
+                   %w = {combine} %s, %v
                    tensor.yield %w
+                 }}, {{ ^else:
+                   tensor.yield %s
                  }})"
             )
         };
         let program = |lines: &[String], results: &str, types: &str| {
             format!(
-                "func @f(%x: tensor<2xf32>, %s: tensor<f32>, %t: tensor<f32>) -> ({types}) {{
+                "func @f(%p: tensor<i1>, %s: tensor<f32>, %t: tensor<f32>) -> ({types}) {{
                  {}
                  return {results}
                  }}",
@@ -394,10 +400,10 @@ mod tests {
             )
         };
         let [first, equal, other_op, other_value] = [
-            reduce("%a", "%s", "tensor.add"),
-            reduce("%b", "%s", "tensor.add"),
-            reduce("%c", "%s", "tensor.multiply"),
-            reduce("%d", "%t", "tensor.add"),
+            branch("%a", "%s", "tensor.add"),
+            branch("%b", "%s", "tensor.add"),
+            branch("%c", "%s", "tensor.multiply"),
+            branch("%d", "%t", "tensor.add"),
         ];
         let types = ["tensor<f32>"; 4].join(", ");
         let merged = check(

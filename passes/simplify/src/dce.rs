@@ -95,34 +95,40 @@ mod tests {
 
     #[test]
     fn regions_are_cleaned_and_go_with_their_op() {
-        let body = "tensor.reduce %x, %s {dimensions = [0]} ({ ^body(%p: tensor<f32>, %q: tensor<f32>):
-                     %sum = tensor.add %p, %q";
+        let body = "tensor.if %p ({ ^then:
+                     %sum = tensor.add %s, %s";
         let erased = check(
             &format!(
-                "func @f(%x: tensor<2xf32>, %s: tensor<f32>) -> tensor<f32> {{
+                "func @f(%x: tensor<2xf32>, %p: tensor<i1>, %s: tensor<f32>) -> tensor<f32> {{
                    %t = tensor.tanh %x
                    %r = {body}
                      %dead = tensor.negate %sum
                      tensor.yield %sum
+                   }}, {{ ^else:
+                     tensor.yield %s
                    }})
                    %dead = {body}
                      %u = tensor.slice %t {{limit = [1], start = [0], stride = [1]}}
                      tensor.yield %sum
+                   }}, {{ ^else:
+                     tensor.yield %s
                    }})
                    return %r
                  }}"
             ),
             &format!(
-                "func @f(%x: tensor<2xf32>, %s: tensor<f32>) -> tensor<f32> {{
+                "func @f(%x: tensor<2xf32>, %p: tensor<i1>, %s: tensor<f32>) -> tensor<f32> {{
                    %r = {body}
                      tensor.yield %sum
+                   }}, {{ ^else:
+                     tensor.yield %s
                    }})
                    return %r
                  }}"
             ),
             erase_dead_ops,
         );
-        // `%u` and the negation, the reduction around `%u`, and the hyperbolic tangent.
+        // `%u` and the negation, the choice around `%u`, and the hyperbolic tangent.
         assert_eq!(erased, 4);
     }
 }

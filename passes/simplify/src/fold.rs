@@ -276,19 +276,25 @@ mod tests {
     #[test]
     fn values_around_a_region_come_before_those_in_it() {
         check(
-            "func @f(%x: tensor<2xf32>, %s: tensor<f32>) -> tensor<f32> {
-               %r = tensor.reduce %x, %s {dimensions = [0]} ({ ^body(%p: tensor<f32>, %q: tensor<f32>):
+            "func @f(%s: tensor<f32>) -> tensor<f32> {
+               %r, %last = tensor.while %s, %s ({ ^cond(%p: tensor<f32>, %q: tensor<f32>):
+                 %goes_on = tensor.is_finite %p
+                 tensor.yield %goes_on
+               }, { ^body(%p: tensor<f32>, %q: tensor<f32>):
                  %sum = tensor.add %q, %p
                  %sums = tensor.add %sum, %s
-                 tensor.yield %sums
+                 tensor.yield %sums, %q
                })
                return %r
              }",
-            "func @f(%x: tensor<2xf32>, %s: tensor<f32>) -> tensor<f32> {
-               %r = tensor.reduce %x, %s {dimensions = [0]} ({ ^body(%p: tensor<f32>, %q: tensor<f32>):
+            "func @f(%s: tensor<f32>) -> tensor<f32> {
+               %r, %last = tensor.while %s, %s ({ ^cond(%p: tensor<f32>, %q: tensor<f32>):
+                 %goes_on = tensor.is_finite %p
+                 tensor.yield %goes_on
+               }, { ^body(%p: tensor<f32>, %q: tensor<f32>):
                  %sum = tensor.add %p, %q
                  %sums = tensor.add %s, %sum
-                 tensor.yield %sums
+                 tensor.yield %sums, %q
                })
                return %r
              }",

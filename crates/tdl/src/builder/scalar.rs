@@ -208,6 +208,32 @@ impl Builder {
         self.scalar(Scalar::Reduce(id, component), ty.unwrap_or(BOOL))
     }
 
+    /// A number between 0 and 1, neither included, that looks random: a function of `index` alone, of type `f32`. What
+    /// is made of it can be split in all dimensions.
+    ///
+    /// The index is scrambled by multiplications and shifts (Wellons, "Prospecting for hash functions", 2018).
+    pub fn random_unit(&mut self, index: IndexId) -> ScalarId {
+        let (ui32, f32) = (TypeRef::Concrete(ElementType::Ui32), TypeRef::Concrete(ElementType::F32));
+        let index = self.index_value(index);
+        let mut bits = self.convert(index, ui32);
+        for (shift, factor) in [(16, 0x7FEB_352D), (15, 0x846C_A68B), (16, 1)] {
+            let shift = self.int(shift, ui32);
+            let high = self.binary(BinaryOp::ShiftRightLogical, bits, shift);
+            bits = self.binary(BinaryOp::Xor, bits, high);
+            if factor != 1 {
+                let factor = self.int(factor, ui32);
+                bits = self.mul(bits, factor);
+            }
+        }
+        // The middles of 2^23 equal parts, all of which are `f32`s.
+        let unused = self.int(9, ui32);
+        let part = self.binary(BinaryOp::ShiftRightLogical, bits, unused);
+        let part = self.convert(part, f32);
+        let (half, size) = (self.float(0.5, f32), self.float(1.0 / f64::from(1 << 23), f32));
+        let middle = self.add(part, half);
+        self.mul(middle, size)
+    }
+
     /// An element of a result of an opaque function.
     pub fn opaque(&mut self, function: &OpaqueFunction, call: OpaqueCall, indices: &[IndexId]) -> ScalarId {
         let types: SmallVec<[TypeRef; 2]> = call

@@ -16,7 +16,7 @@ pub static THREE_FRY32: OpaqueFunction = function(
     "three_fry32",
     &RESULTS32,
     |call| generate(call, ElementType::Ui32, three_fry32),
-    "tofu_three_fry",
+    "tofu_three_fry32",
     THREE_FRY,
 );
 /// `three_fry64{dims}(state)`: a tensor of these extents of random `ui64`, and the next state.
@@ -24,7 +24,7 @@ pub static THREE_FRY64: OpaqueFunction = function(
     "three_fry64",
     &RESULTS64,
     |call| generate(call, ElementType::Ui64, three_fry64),
-    "tofu_three_fry",
+    "tofu_three_fry64",
     THREE_FRY,
 );
 /// `philox32{dims}(state)`: a tensor of these extents of random `ui32`, and the next state.
@@ -32,7 +32,7 @@ pub static PHILOX32: OpaqueFunction = function(
     "philox32",
     &RESULTS32,
     |call| generate(call, ElementType::Ui32, philox32),
-    "tofu_philox",
+    "tofu_philox32",
     PHILOX,
 );
 /// `philox64{dims}(state)`: a tensor of these extents of random `ui64`, and the next state.
@@ -40,7 +40,7 @@ pub static PHILOX64: OpaqueFunction = function(
     "philox64",
     &RESULTS64,
     |call| generate(call, ElementType::Ui64, philox64),
-    "tofu_philox",
+    "tofu_philox64",
     PHILOX,
 );
 
@@ -224,6 +224,17 @@ __device__ void tofu_three_fry(unsigned long long counter, unsigned long long ke
   out[0] = x;
   out[1] = y;
 }
+// Element `index` of 64 bits, and half `lane` of what the counter at `index` gives, of 32 bits.
+__device__ unsigned long long tofu_three_fry64(const unsigned long long* state, long index) {
+  unsigned out[2];
+  tofu_three_fry(state[1] + index, state[0], out);
+  return out[0] | (unsigned long long)out[1] << 32;
+}
+__device__ unsigned tofu_three_fry32(const unsigned long long* state, long index, int lane) {
+  unsigned out[2];
+  tofu_three_fry(state[1] + index, state[0], out);
+  return out[lane];
+}
 "#;
 
 const PHILOX: &str = r#"
@@ -244,5 +255,20 @@ __device__ void tofu_philox(unsigned long long low, unsigned long long high, uns
   out[1] = b;
   out[2] = c;
   out[3] = d;
+}
+// Element `index` for a state of `size` words.
+__device__ void tofu_philox_block(const unsigned long long* state, int size, long block, unsigned out[4]) {
+  unsigned long long low = state[1], high = size < 3 ? state[0] : state[2];
+  tofu_philox(low + block, high + (low + block < low), state[0], out);
+}
+__device__ unsigned tofu_philox32(const unsigned long long* state, int size, long index) {
+  unsigned out[4];
+  tofu_philox_block(state, size, index / 4, out);
+  return out[index % 4];
+}
+__device__ unsigned long long tofu_philox64(const unsigned long long* state, int size, long index) {
+  unsigned out[4];
+  tofu_philox_block(state, size, index / 2, out);
+  return out[index % 2 * 2] | (unsigned long long)out[index % 2 * 2 + 1] << 32;
 }
 "#;

@@ -34,21 +34,24 @@ pub(super) fn operands(data: &Data, axis: &Axis) -> (Amount, Vec<OperandLayout>)
         lets: vec![None; data.lets.len()],
         masked: vec![Vec::new(); data.parameters.len()],
     };
+    // What is needed is told in atoms, which must mean the same in all definitions.
     for result in &data.results {
-        let mut facts = facts.clone();
-        result.vars.iter().for_each(|&var| walk.bind(var, var == axis.var, &mut facts));
-        walk.scalar(result.body, &mut facts, false);
+        let mut inside = facts.clone();
+        result.vars.iter().for_each(|&var| walk.bind(var, var == axis.var, &mut inside));
+        walk.scalar(result.body, &mut inside, false);
+        facts.atoms = inside.atoms;
     }
     for (number, item) in data.lets.iter().enumerate().rev() {
         let Some(needed) = walk.lets[number].clone() else { continue };
-        let mut facts = facts.clone();
+        let mut inside = facts.clone();
         for (&var, ends) in item.vars.iter().zip(needed) {
-            facts.bind(var);
+            inside.bind(var);
             if let Some(Known { low, high, .. }) = ends {
-                facts.bind_between(var, low, high);
+                inside.bind_between(var, low, high);
             }
         }
-        walk.scalar(item.body, &mut facts, false);
+        walk.scalar(item.body, &mut inside, false);
+        facts.atoms = inside.atoms;
     }
     let share = Share { start: atom(&start), length: atom(&length), block: block.clone(), extent };
     let layouts = data

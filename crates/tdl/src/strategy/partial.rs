@@ -3,10 +3,10 @@
 //! If each worker reduces only a share of a variable, it ends up with a partial result; that is one only if whatever is
 //! done after the reduction may as well be done before the workers' values are combined.
 
-use tofu_ir::{ElementKind, EntityId};
+use tofu_ir::EntityId;
 
 use crate::description::*;
-use crate::scalar::{BinaryOp, Literal, TypeClass, UnaryOp};
+use crate::scalar::{BinaryOp, Literal, UnaryOp};
 use crate::walk::mentions_var;
 
 /// How the partial values of a result are combined.
@@ -34,7 +34,7 @@ pub(super) fn partial(data: &Data, id: ScalarId, var: VarId) -> Option<Partial> 
         }
         Scalar::Unary(UnaryOp::Neg, a) => partial(data, *a, var).filter(|part| part.reducer == Reducer::Sum),
         // Rounding keeps the order; a rounded sum is, to rounding, the sum of what was rounded.
-        Scalar::Convert(a) if is_float(data, *a) && is_float(data, id) => partial(data, *a, var)
+        Scalar::Convert(a) if data.is_float(*a) && data.is_float(id) => partial(data, *a, var)
             .filter(|part| matches!(part.reducer, Reducer::Sum | Reducer::Max | Reducer::Min)),
         Scalar::Binary(op, a, b) => binary(data, *op, *a, *b, var),
         Scalar::Select(condition, a, b) => {
@@ -96,7 +96,7 @@ fn binary(data: &Data, op: BinaryOp, a: ScalarId, b: ScalarId, var: VarId) -> Op
         }
         // Multiplication distributes over sums; for floats, division does as well, to rounding.
         (BinaryOp::Mul, Some(part), None) | (BinaryOp::Mul, None, Some(part)) => of_sum(Some(part)),
-        (BinaryOp::Div, Some(part), None) if is_inexact(data, a) => of_sum(Some(part)),
+        (BinaryOp::Div, Some(part), None) if data.is_inexact(a) => of_sum(Some(part)),
         // What is idempotent may be combined in by every worker.
         (_, Some(part), None) | (_, None, Some(part)) => {
             own(op).filter(|own| *own == part.reducer).map(|_| part)
@@ -126,19 +126,4 @@ fn join(a: Partial, b: Partial) -> Option<Partial> {
     joined.reductions.sort_by_key(|id| id.index());
     joined.reductions.dedup();
     Some(joined)
-}
-
-fn is_float(data: &Data, id: ScalarId) -> bool {
-    matches!(data.scalar_type(id), TypeRef::Concrete(element) if element.is_float())
-}
-
-fn is_inexact(data: &Data, id: ScalarId) -> bool {
-    match data.scalar_type(id) {
-        TypeRef::Concrete(element) => matches!(element.kind(), ElementKind::Float | ElementKind::Complex),
-        TypeRef::Param(number) => matches!(
-            data.types[number as usize].class,
-            TypeClass::Float | TypeClass::Complex | TypeClass::Inexact
-        ),
-        TypeRef::Part(_) => true,
-    }
 }

@@ -1,8 +1,13 @@
 //! Strategies as text, for reports and tests.
 
+use tofu_ir::ElementType;
+
 use super::{Combine, DimLayout, Strategy};
+use crate::cost::cost;
 use crate::description::*;
+use crate::opaque::OpaqueRegistry;
 use crate::parse::REDUCERS;
+use crate::region::Region;
 
 impl Strategy {
     /// One line: `x: data [whole, whole, halo(0, DX - 1)], filter [whole, whole, whole] -> concat 2`.
@@ -21,6 +26,51 @@ impl Strategy {
         out.push_str(&format!(" -> {}", outputs.join(", ")));
         out
     }
+
+    /// One line for each of so many workers, for actual extents and types (those of the description, in its order):
+    /// `worker 1: data [4..8, 0..6], filter [0..6, 0..2]; reads 192 bytes, writes 32 bytes`.
+    pub fn workers_text(
+        &self,
+        description: &Description,
+        extents: &[u64],
+        types: &[ElementType],
+        workers: u64,
+    ) -> Vec<String> {
+        let names = || description.parameters().iter().map(|parameter| &*parameter.name);
+        // Only operations depend on opaque functions, bytes do not.
+        let registry = OpaqueRegistry::new();
+        (0..workers)
+            .map(|worker| {
+                let part = self.part(description, extents, workers, worker);
+                if self.share(description, extents, workers, worker).1 == 0 {
+                    return format!("worker {worker}: nothing");
+                }
+                let regions = self.regions(description, extents, workers, worker);
+                let read: Vec<String> =
+                    names().zip(&regions).map(|(name, region)| region_text(name, region)).collect();
+                let cost = cost(description, extents, types, &part, &registry);
+                format!(
+                    "worker {worker}: {}; reads {} bytes, writes {} bytes",
+                    read.join(", "),
+                    cost.bytes_read,
+                    cost.bytes_written
+                )
+            })
+            .collect()
+    }
+}
+
+/// `data [4..8, 0..9 step 2]`
+fn region_text(name: &str, region: &Region) -> String {
+    if region.is_empty() {
+        return format!("nothing of {name}");
+    }
+    let dims = region.dims.iter().map(|dim| {
+        let end = dim.start + (dim.size - 1) * dim.stride + 1;
+        let step = if dim.stride > 1 { format!(" step {}", dim.stride) } else { String::new() };
+        format!("{}..{end}{step}", dim.start)
+    });
+    format!("{name} [{}]", dims.collect::<Vec<_>>().join(", "))
 }
 
 fn dim_text(dim: &DimLayout, data: &Data) -> String {

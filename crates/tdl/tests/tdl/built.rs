@@ -2,8 +2,8 @@
 
 use tofu_ir::ElementType::*;
 use tofu_tdl::*;
+use tofu_tdl_testing::Whole;
 
-use crate::split::Whole;
 use crate::support::*;
 
 /// A convolution of one spatial dimension with everything that StableHLO's has.
@@ -220,8 +220,8 @@ fn builders_in_any_order_make_equal_descriptions() {
         b.finish().unwrap()
     };
     assert_eq!(make(true), make(false));
-    let analyses = Analyses::new();
-    assert!(std::sync::Arc::ptr_eq(&analyses.get(&make(true)), &analyses.get(&make(false))));
+    let known = Descriptions::new();
+    assert!(std::sync::Arc::ptr_eq(&known.analysis(&make(true)), &known.analysis(&make(false))));
 }
 
 #[test]
@@ -287,4 +287,28 @@ fn ops_have_descriptions_through_an_interface() {
     static SOFTMAX_IS: Describe = Describe(|_, _| Ok(read(SOFTMAX)));
     static OP: OpDef = op("test.softmax").interfaces(&[&SOFTMAX_IS]);
     assert!(OP.interface::<Describe>().is_some());
+}
+
+#[test]
+fn random_numbers_are_spread_evenly_and_split() {
+    let mut b = Builder::new("random");
+    let f32 = TypeRef::Concrete(F32);
+    let (n, m) = (b.constant(64), b.constant(256));
+    let (i, j) = (b.var("i", n), b.var("j", m));
+    let (at_i, at_j) = (b.index(i), b.index(j));
+    let row = b.index_mul(at_i, m);
+    let place = b.index_add(row, at_j);
+    let value = b.random_unit(place);
+    b.output("out", f32, &[i, j], value);
+    let random = b.finish().unwrap();
+    assert_eq!(read(&random.to_string()), random);
+    let ways: Vec<String> = strategies(&random).iter().map(|strategy| strategy.text(&random)).collect();
+    assert_eq!(ways, ["i -> concat 0", "j -> concat 1"]);
+    let numbers = run(&random, &[])[0].numbers();
+    assert!(numbers.iter().all(|&number| 0.0 < number && number < 1.0));
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let square: Vec<f64> = numbers.iter().map(|number| (number - 0.5) * (number - 0.5)).collect();
+    assert!((mean(&numbers) - 0.5).abs() < 0.01 && (mean(&square) - 1.0 / 12.0).abs() < 0.002);
+    let neighbours: Vec<f64> = numbers.windows(2).map(|pair| (pair[0] - 0.5) * (pair[1] - 0.5)).collect();
+    assert!(mean(&neighbours).abs() < 0.003, "neighbours depend on each other");
 }

@@ -13,7 +13,6 @@ mod property;
 mod regions;
 mod shapes;
 mod soundness;
-mod split;
 mod strategies;
 mod support;
 mod text;

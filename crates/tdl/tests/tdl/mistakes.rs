@@ -78,6 +78,11 @@ fn mistakes_are_found_where_they_are() {
         "T0506",
         "`x` has 2 dimensions and is read with 1 indices",
     );
+    check(
+        "tdl @a(x: [N], s: []) -> [] { combine c(a; b) from (0) = (a + b * «s[]») out[] = c(i)(x[i]).0 }",
+        "T0511",
+        "`c` may only use the values that it is given",
+    );
     check("tdl @a(x: [N]) -> [N] { out[i] = x[i] «?» }", "T0101", "");
     check(
         "tdl @a(a: [B, N, N]) -> [B, N, N] { out[b, i, j] = opaque «\"qr\"»(a[b, :, :])[i, j] }",

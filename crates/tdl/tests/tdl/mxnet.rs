@@ -9,8 +9,8 @@ mod report;
 
 use tofu_ir::ElementType::{F64, Ui64};
 use tofu_tdl::{Tensor, evaluate, parse, strategies};
+use tofu_tdl_testing::Whole;
 
-use crate::split::Whole;
 use corpus::Entry;
 
 /// Runs a check on every description, and fails with all that is wrong.

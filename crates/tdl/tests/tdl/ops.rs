@@ -1,13 +1,14 @@
 //! Ops with descriptions: what their definitions infer and verify.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tofu_ir::ElementType::*;
 use tofu_ir::{
     Builder, Dialect, Dim, ElementType, INTS, Module, OpDef, OpId, Registry, TensorType, Type, TypeData,
     ValueId, any, op, required,
 };
-use tofu_tdl::{Describe, Undescribed, infer_types, verify_types};
+use tofu_tdl::{Describe, Descriptions, Undescribed, infer_types, verify_types};
 
 use crate::support::*;
 
@@ -52,7 +53,7 @@ static HIDDEN: OpDef = op("t.hidden")
 static T: Dialect = Dialect {
     name: "t",
     summary: "For tests.",
-    ops: &[&CONV1D_OP, &HIDDEN, &ROOT, &SPREAD],
+    ops: &[&CONV1D_OP, &COUNTED, &HIDDEN, &ROOT, &SPREAD],
     types: &[],
     attributes: &[],
     constant: None,
@@ -114,7 +115,10 @@ fn operands_that_do_not_fit_are_named() {
         )
     );
     let (code, message, labels) = refusal(&CONV1D_OP, [f32s(&[2, 3, 10]), f32s(&[3, 3])]);
-    assert_eq!((code, message.as_str()), ("T0225", "`t.conv1d`: `%y` has 3 dimensions, not 2"));
+    assert_eq!(
+        (code, message.as_str()),
+        ("T0225", "`t.conv1d`: `%y` must have 3 dimensions, but has 2 dimensions")
+    );
     assert_eq!(labels, ["`tensor<3x3xf32>`"]);
     let ints = TypeData::Tensor(TensorType::of(&[3, 4, 3], I32));
     let (code, message, labels) = refusal(&CONV1D_OP, [f32s(&[2, 3, 10]), ints]);
@@ -170,5 +174,48 @@ fn written_results_are_checked() {
         check((&[4, 3], F64)),
         wrong("`t.spread`: `%x` has elements of type f32 and the result of type f64; they must agree", 1)
     );
-    assert_eq!(check((&[4], F32)), wrong("`t.spread`: the result has 2 dimensions, not 1", 0));
+    assert_eq!(
+        check((&[4], F32)),
+        wrong("`t.spread`: the result must have 2 dimensions, but has one dimension", 0)
+    );
+}
+
+static DESCRIBED: AtomicUsize = AtomicUsize::new(0);
+
+static COUNTED: OpDef =
+    op("t.counted").operands(&[any("x")]).results(&[any("result")]).interfaces(&[&Describe(|_, _| {
+        DESCRIBED.fetch_add(1, Ordering::Relaxed);
+        Ok(read("tdl @counted(x: [N]) -> [N] { out[i] = x[i] }"))
+    })]);
+
+#[test]
+fn ops_of_one_profile_are_described_once() {
+    let mut module = module();
+    let [x, y] = arguments(&mut module, [f32s(&[3]), f32s(&[4])]);
+    let body = module.body();
+    let ops: Vec<OpId> = [x, x, y, x, y]
+        .into_iter()
+        .map(|operand| {
+            let ty = module.ty(operand);
+            Builder::at_end(&mut module, body).op(&COUNTED).operand(operand).result(ty).build()
+        })
+        .collect();
+    let known = Descriptions::new();
+    let found: Vec<_> = std::thread::scope(|scope| {
+        let look = || ops.iter().map(|&op| known.of(&module, op).unwrap()).collect::<Vec<_>>();
+        let other = scope.spawn(look);
+        let mut all = look();
+        all.extend(other.join().unwrap());
+        all
+    });
+    // One for each shape, or two where both threads came at once; all of them alike.
+    assert!((2..=4).contains(&DESCRIBED.load(Ordering::Relaxed)));
+    assert!(
+        found.iter().all(|(description, analysis)| {
+            *description == found[0].0 && Arc::ptr_eq(analysis, &found[0].1)
+        })
+    );
+    assert_eq!(found[0].1.strategies.len(), 1);
+    let hidden = Builder::at_end(&mut module, body).op(&HIDDEN).operand(x).build();
+    assert_eq!(known.of(&module, hidden).unwrap_err().code.id, "T0512");
 }

@@ -3,8 +3,7 @@
 use fastrand::Rng;
 use tofu_ir::ElementType::{self, *};
 use tofu_tdl::*;
-
-use crate::split::Whole;
+use tofu_tdl_testing::Whole;
 
 struct Generator<'r> {
     random: &'r mut Rng,

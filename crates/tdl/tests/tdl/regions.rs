@@ -9,8 +9,10 @@ use tofu_ir::{
     region, required, tensor as operand,
 };
 use tofu_tdl::{
-    BinaryOp, Builder, Comparison, Describe, Description, Source, Tensor, TypeRef, infer_types, strategies,
+    BinaryOp, Builder, Comparison, Describe, Description, OpaqueRegistry, Source, Tensor, TypeRef,
+    infer_types, solve, strategies,
 };
+use tofu_tdl_testing::Whole;
 
 use crate::support::*;
 
@@ -228,7 +230,7 @@ fn updates_keep_what_nothing_reaches() {
     let add = Program::of(F32, None, &ADD, false).update();
     assert_eq!(
         body(&add),
-        "out[i] = sum(u) (if u == 0 then x[i] else 0) + (if places[u] == i then updates[u] else 0)"
+        "out[i] = sum(u) ((if u == 0 then x[i] else 0) + (if places[u] == i then updates[u] else 0))"
     );
     assert_eq!(run(&add, &operands(&[10.0, 20.0, 30.0]))[0].numbers(), [12.0, 20.0, 34.0]);
     // Zeros are not read, so that the updates can be split as well.
@@ -310,4 +312,64 @@ fn descriptions_are_put_into_others() {
         assert_eq!(found, why, "{text}");
     }
     assert_eq!(x, Source::Operand(0));
+}
+
+#[test]
+fn shares_put_together_are_the_whole() {
+    // a + b + 1 - 1, and what came last.
+    let other = || {
+        let mut program = Program::new(I32, Some(0.0));
+        let [a, b] = program.arguments;
+        let one = constant(&mut program.module, I32, 1.0);
+        let sum = program.body(&ADD, [a, b]);
+        let sum = program.body(&ADD, [sum, one]);
+        let sum = program.body(&SUBTRACT, [sum, one]);
+        program.ends(sum)
+    };
+    let last = || {
+        let program = Program::new(I32, None);
+        let [_, b] = program.arguments;
+        program.ends(b)
+    };
+    let reductions = [
+        Program::of(I32, Some(0.0), &ADD, false),
+        Program::of(I32, None, &MULTIPLY, true),
+        Program::of(I32, None, &MAXIMUM, false),
+        other(),
+    ];
+    let updates =
+        [Program::of(I32, Some(0.0), &ADD, false), Program::of(I32, None, &MAXIMUM, false), other(), last()];
+    let mut random = fastrand::Rng::with_seed(31);
+    let mut draw = |dims: &[u64], low: i32, high: i32| {
+        let count = dims.iter().product::<u64>();
+        let numbers: Vec<f64> = (0..count).map(|_| f64::from(random.i32(low..high))).collect();
+        Tensor::from_numbers(I32, dims, &numbers).unwrap()
+    };
+    let mut compared = 0;
+    let mut check = |description: &Description, operands: &[Tensor]| {
+        let types: Vec<_> = operands.iter().map(Tensor::ty).collect();
+        let extents = solve(description, &types).unwrap().static_extents().unwrap();
+        let registry = OpaqueRegistry::builtin();
+        let whole = Whole::run(description, &registry, &extents, operands).unwrap();
+        for strategy in strategies(description) {
+            for workers in [2, 3, 4, 8] {
+                let found = whole.compare(&strategy, workers, &|_| {});
+                found
+                    .unwrap_or_else(|error| panic!("{}: {error}\n{description}", strategy.text(description)));
+                compared += 1;
+            }
+        }
+    };
+    for n in [1, 2, 5, 9] {
+        for program in &reductions {
+            check(&program.reduce().unwrap(), &[draw(&[n], -9, 9), draw(&[], 0, 1)]);
+        }
+        for program in &updates {
+            for m in [1, 4, 7] {
+                check(&program.update(), &[draw(&[n], 0, 1), draw(&[m], -1, 8), draw(&[m], -9, 9)]);
+            }
+        }
+    }
+    // Three of the reductions can be split; all results of updates can, and the updates of two.
+    assert_eq!(compared, 4 * 4 * (3 + 3 * (4 + 2)));
 }

@@ -85,7 +85,7 @@ fn what_disagrees_is_named() {
         "@conv1d: dimension 2 of `data` is 1, but `X + DX - 1` would then need a negative `X`"
     );
     let error = solve(&conv1d, &[known(&[2, 3]), known(&[3, 4, 3])]).unwrap_err();
-    assert_eq!(error.message, "@conv1d: `data` has 3 dimensions, not 2");
+    assert_eq!(error.message, "@conv1d: `data` must have 3 dimensions, but has 2 dimensions");
     let halves = read("tdl @pairs(x: [2 * N]) -> [N] { out[i] = x[2 * i] }");
     let error = solve(&halves, &[known(&[7])]).unwrap_err();
     assert_eq!(error.message, "@pairs: dimension 0 of `x` is 7, which no `N` makes `2 * N`");
@@ -110,5 +110,5 @@ fn element_types_must_agree_and_fit() {
     );
     let embedding = read(EMBEDDING);
     let error = solve(&embedding, &[known(&[4, 2]), known(&[3])]).unwrap_err();
-    assert_eq!(error.message, "@embedding: `ids` has elements of type i32, not f32");
+    assert_eq!(error.message, "@embedding: `ids` must have elements of type i32, but has f32");
 }

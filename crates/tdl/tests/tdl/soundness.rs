@@ -1,10 +1,10 @@
 //! Every strategy of every description, by execution: cut the operands as the regions say, run each worker's share
 //! alone, combine as the strategy says, and get what the whole op gives.
 
-use tofu_tdl::{OpaqueRegistry, Region, strategies};
+use tofu_tdl::{OpaqueRegistry, Region};
+use tofu_tdl_testing::Whole;
 
 use crate::catalog::{CASES, Case};
-use crate::split::Whole;
 
 const WORKERS: [u64; 4] = [2, 3, 4, 8];
 
@@ -15,15 +15,7 @@ fn check(case: &Case, rounds: usize, spoil: &dyn Fn(&mut Vec<Region>)) -> Result
     for _ in 0..rounds {
         let (extents, operands) = case.draw(&description, &mut random);
         let whole = Whole::run(&description, &registry, &extents, &operands)?;
-        for strategy in strategies(&description) {
-            for workers in WORKERS {
-                whole.compare(&strategy, workers, spoil).map_err(|error| {
-                    let line = strategy.text(&description);
-                    format!("{line}\n{workers} workers, extents {extents:?}\n{error}\n{description}")
-                })?;
-                done += 1;
-            }
-        }
+        done += whole.check_strategies(&WORKERS, spoil)?;
     }
     Ok(done)
 }

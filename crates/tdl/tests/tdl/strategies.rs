@@ -1,5 +1,6 @@
 //! Strategies written down by hand.
 
+use tofu_ir::ElementType::F32;
 use tofu_tdl::strategies;
 
 use crate::support::*;
@@ -298,6 +299,9 @@ fn wider_accumulation_keeps_the_strategies() {
         "tdl @dot(a: bf16[M, K], b: bf16[K]) -> bf16[M] {{ out[m] = convert<bf16>(sum(k) {product}) }}"
     );
     check(&rounded, &expected);
+    let generic =
+        rounded.replace("@dot(a: bf16[M, K], b: bf16[K]) -> bf16", "@dot<T: float>(a: [M, K], b: [K]) -> ");
+    check(&generic.replace("convert<bf16>", "convert<T>"), &expected);
     let found = tofu_tdl::accesses(&read(&wide));
     assert!(found.operands.iter().all(|access| access.is_linear));
     // Integers wrap at other places when they are wider.
@@ -341,5 +345,31 @@ fn opaque_functions_split_by_their_batches() {
     check(
         "tdl @fft(x: [A, B, C]) -> [A, B, C] { out[i, j, k] = opaque \"fft\"(x[i, :, :])[j, k] }",
         &["i: x [split, whole, whole] -> concat 0"],
+    );
+}
+
+#[test]
+fn workers_are_told_what_they_read() {
+    let lines = |text: &str, number: usize, extents: &[u64], workers: u64| {
+        let description = read(text);
+        strategies(&description)[number].workers_text(&description, extents, &[F32], workers)
+    };
+    // B, CI, X, DX, CO
+    assert_eq!(
+        lines(CONV1D, 2, &[4, 6, 8, 2, 10], 2),
+        [
+            "worker 0: data [0..4, 0..6, 0..5], filter [0..6, 0..10, 0..2]; reads 960 bytes, writes 640 bytes",
+            "worker 1: data [0..4, 0..6, 4..9], filter [0..6, 0..10, 0..2]; reads 960 bytes, writes 640 bytes"
+        ]
+    );
+    let pairs = "tdl @pairs(x: [2 * N], y: [N]) -> [N] { out[i] = x[2 * i] }";
+    assert_eq!(
+        lines(pairs, 0, &[5], 4),
+        [
+            "worker 0: x [0..3 step 2], nothing of y; reads 8 bytes, writes 8 bytes",
+            "worker 1: x [4..7 step 2], nothing of y; reads 8 bytes, writes 8 bytes",
+            "worker 2: x [8..9], nothing of y; reads 4 bytes, writes 4 bytes",
+            "worker 3: nothing"
+        ]
     );
 }

@@ -1,0 +1,11 @@
+//! Tests of the tensor ops.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
+mod descriptions;
+mod samples;
+mod soundness;
+mod support;
+mod types;
