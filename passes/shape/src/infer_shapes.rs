@@ -12,6 +12,9 @@
 //!
 //! Each round but the last knows more of some extent, so there is an end.
 
+#[cfg(test)]
+mod tests;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use tofu_diagnostics::{Diagnostic, codes};
 use tofu_dialect_func as func;
@@ -189,6 +192,7 @@ impl Program {
                 self.open_callees(module, function);
             }
         }
+        round.conflicts.sort_by_key(|diagnostic| diagnostic.primary.span.start);
         round
     }
 

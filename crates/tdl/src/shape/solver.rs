@@ -172,7 +172,8 @@ impl<'d> Solver<'d> {
         let Some((factor, rest)) = difference.split(atom) else { return Ok(false) };
         let negated = rest.scale(-1);
         let (value, left) = match (factor.as_constant(), negated.as_constant()) {
-            (Some(0), _) => return Ok(false),
+            // The other factor may be 0 instead.
+            (Some(0), _) | (None, Some(0)) => return Ok(false),
             (Some(factor), Some(value)) => (Poly::constant(value / factor), Poly::constant(value % factor)),
             (Some(-1), None) => (rest, Poly::default()),
             _ => negated.divide(&factor),
@@ -180,7 +181,9 @@ impl<'d> Solver<'d> {
         let origin = self.equations[number].origin;
         let name = &self.data.extents[extent.index()];
         let (expected, actual) = (self.left_text(number), self.right_text(number));
-        if left.as_constant().is_some_and(|left| left != 0) {
+        // A number that an extent with a name does not divide evenly may still be a multiple of it.
+        let is_number = factor.as_constant().is_some();
+        if is_number && left.as_constant().is_some_and(|left| left != 0) {
             let message = format!("{} is {actual}, which no `{name}` makes `{expected}`", self.place(origin));
             return Err(origin.conflict(message));
         }
