@@ -81,6 +81,7 @@ codes! {
     WRONG_CHANGE_REPORT = "T0310", "change that a pass did not report";
     CANCELLED = "T0311", "cancelled";
     ROUNDTRIP = "T0312", "printed text that does not read back as the same module";
+    TOO_MANY_OPS = "T0313", "program that a pass would make too large";
 
     CANNOT_READ = "T0401", "file that cannot be read";
     CANNOT_WRITE = "T0402", "file that cannot be written";

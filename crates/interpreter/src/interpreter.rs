@@ -82,6 +82,11 @@ impl<'m, S: Storage> Interpreter<'m, S> {
         Interpreter { module, storage, kernels, lifetimes: FxHashMap::default() }
     }
 
+    /// The storage.
+    pub fn storage(&self) -> &S {
+        &self.storage
+    }
+
     /// Runs a function: one that [`entry`](crate::entry) has found, say.
     ///
     /// # Errors

@@ -104,15 +104,21 @@ impl Kernel {
             Body::Stages(stages, sizes) => {
                 let mut temporaries: Vec<Vec<u8>> = sizes.iter().map(|&size| vec![0; size]).collect();
                 for stage in stages {
-                    match stage.target {
+                    match &stage.target {
                         Target::Result(number) => {
-                            stage.run(Tensors { operands, temporaries: &temporaries }, results[number])?;
+                            let tensors = Tensors { operands, temporaries: &temporaries };
+                            stage.run(tensors, &mut [&mut *results[*number]])?;
                         }
-                        Target::Temporary(number) => {
-                            let mut target = std::mem::take(&mut temporaries[number]);
-                            let ran = stage.run(Tensors { operands, temporaries: &temporaries }, &mut target);
-                            temporaries[number] = target;
-                            ran?;
+                        Target::Temporaries(range) => {
+                            let taken = temporaries[range.clone()].iter_mut().map(std::mem::take);
+                            let mut taken: Vec<Vec<u8>> = taken.collect();
+                            let mut targets: Vec<&mut [u8]> =
+                                taken.iter_mut().map(Vec::as_mut_slice).collect();
+                            stage.run(Tensors { operands, temporaries: &temporaries }, &mut targets)?;
+                            temporaries[range.clone()]
+                                .iter_mut()
+                                .zip(taken)
+                                .for_each(|(to, from)| *to = from);
                         }
                     }
                 }

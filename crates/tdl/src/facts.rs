@@ -239,6 +239,10 @@ impl<'d> Facts<'d> {
             return true;
         }
         let guards = self.guards.clone();
+        // Where something is known that cannot be, nothing is ever evaluated.
+        if guards.iter().any(|guard| guard.as_constant().is_some_and(|value| value < 0)) {
+            return true;
+        }
         let weakened: SmallVec<[Poly; 8]> =
             guards.iter().flat_map(|guard| weaker(&poly, &self.rewritten(guard.clone()))).collect();
         // A guard that says just that needs no search.

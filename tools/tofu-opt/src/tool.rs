@@ -44,10 +44,11 @@ impl Tool {
         tool.passes = vec![
             Entry::pass::<tofu_pass_simplify::Cse>(),
             Entry::pass::<tofu_pass_simplify::Dce>(),
+            Entry::pass::<tofu_pass_shape::InferShapes>(),
+            Entry::pass::<tofu_pass_inline::Inline>(),
             Entry::pass::<tofu_pass_describe::PrintCosts>(),
             Entry::pass::<tofu_pass_describe::PrintDescriptions>(),
             Entry::pass::<tofu_pass_describe::PrintStrategies>(),
-            Entry::pass::<tofu_pass_shape::InferShapes>(),
             Entry::pass::<tofu_pass_simplify::Simplify>(),
         ];
         tool

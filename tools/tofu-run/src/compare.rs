@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tofu_diagnostics::{Diagnostic, Span, codes, plural};
-use tofu_ir::TensorType;
+use tofu_diagnostics::{Diagnostic, Span, codes};
 use tofu_tdl::Tensor;
 
 use crate::arrays;
@@ -22,7 +21,7 @@ pub(crate) struct Compared {
     /// One line for each result: how far it is from what is expected.
     pub(crate) table: String,
     /// What differs by more than is allowed.
-    pub(crate) difference: Option<Diagnostic>,
+    pub(crate) differences: Vec<Diagnostic>,
 }
 
 /// Compares results with the arrays `res0`, `res1`, … of an archive. Integers and truth values must be equal, and NaN
@@ -41,7 +40,7 @@ pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Toleran
                     arrays::expected(&ty)
                 )
             }),
-            None => Err(format!("{name} is a `{came}`, of which nothing is expected")),
+            None => Err(format!("`{name}` is a `{came}`, but nothing of this name is expected")),
         };
         match found {
             Ok(array) => {
@@ -52,9 +51,9 @@ pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Toleran
                     "{name:<6} {came:<28} max abs error {:<10} max rel error {:<10} {}",
                     show::error(errors.absolute),
                     show::error(errors.relative),
-                    if errors.wrong > 0 { "differs" } else { "equal" }
+                    errors.verdict()
                 );
-                wrong.extend(errors.message(&name, result, &array, &ty));
+                wrong.extend(errors.message(&name, result, &array));
             }
             Err(message) => wrong.push(message),
         }
@@ -62,18 +61,10 @@ pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Toleran
     let is_known = |name: &str| (0..results.len()).any(|number| name == format!("res{number}"));
     let others: Vec<&str> = expected.names().filter(|name| !is_known(name)).collect();
     if !others.is_empty() {
-        wrong.push(format!("no result is called {}", others.join(", ")));
+        wrong.push(format!("no result is called {}, as expected ones are", others.join(", ")));
     }
-    let difference = (!wrong.is_empty()).then(|| {
-        let message = format!(
-            "the results are not the expected ones (rtol {}, atol {})",
-            show::error(tolerance.relative),
-            show::error(tolerance.absolute)
-        );
-        let error = Diagnostic::error(&codes::RESULTS_DIFFER, Span::NONE, message);
-        wrong.into_iter().fold(error, Diagnostic::note)
-    });
-    Compared { table, difference }
+    let difference = |message| Diagnostic::error(&codes::RESULTS_DIFFER, Span::NONE, message);
+    Compared { table, differences: wrong.into_iter().map(difference).collect() }
 }
 
 /// How far a result is from what is expected.
@@ -119,7 +110,15 @@ impl Errors {
         errors
     }
 
-    fn message(&self, name: &str, result: &Tensor, expected: &Tensor, ty: &TensorType) -> Option<String> {
+    fn verdict(&self) -> &'static str {
+        match self.wrong {
+            0 if self.absolute == 0.0 => "equal",
+            0 => "close",
+            _ => "differs",
+        }
+    }
+
+    fn message(&self, name: &str, result: &Tensor, expected: &Tensor) -> Option<String> {
         if self.wrong == 0 {
             return None;
         }
@@ -131,9 +130,9 @@ impl Errors {
         }
         let index: Vec<String> = index.iter().map(ToString::to_string).collect();
         Some(format!(
-            "{name}: {} of {} differ; the worst is [{}]: got {}, expected {}",
+            "`{name}`: {} of {} elements differ; the worst is [{}]: got {}, expected {}",
             self.wrong,
-            plural(ty.element_count().unwrap_or(0) as usize, "element"),
+            result.len(),
             index.join(", "),
             show::element(result, self.worst),
             show::element(expected, self.worst)

@@ -61,7 +61,9 @@ fn run(
     let (module, warnings) =
         read_program(&arguments.file, &mut streams.input, sources, &Arc::new(registry), arguments.from)?;
     console.report(sources, &warnings);
-    let function = entry(&module, arguments.entry.as_deref()).map_err(|error| (vec![error], ERRORS))?;
+    let named = arguments.entry.as_deref();
+    let function = entry(&module, named)
+        .map_err(|error| (vec![error], if named.is_some() { WRONG_USE } else { ERRORS }))?;
     let inputs = inputs(arguments, &module, function)?;
     let mut interpreter = Interpreter::new(&module, &OpaqueRegistry::builtin());
     let results = interpreter.run(function, &inputs).map_err(|error| (vec![error], ERRORS))?;
@@ -78,10 +80,7 @@ fn run(
         let tolerance = Tolerance { relative: arguments.rtol, absolute: arguments.atol };
         let compared = compare(&results, &expected, tolerance);
         let code = console.answer(&compared.table, streams);
-        return match compared.difference {
-            Some(difference) => Err((vec![difference], ERRORS)),
-            None => Ok(code),
-        };
+        return if compared.differences.is_empty() { Ok(code) } else { Err((compared.differences, ERRORS)) };
     }
     if arguments.outputs.is_some() {
         return Ok(DONE);
@@ -118,32 +117,34 @@ fn inputs(arguments: &Arguments, module: &Module, function: OpId) -> Result<Vec<
             return Err(wrong_use(message));
         }
     };
+    let places = module.regions(function).next().and_then(|region| module.entry(region));
+    let places = places.map_or(&[][..], |block| module.arguments(block));
     let mut tensors = Vec::new();
     let mut wrong = Vec::new();
-    for (number, (&ty, tensor)) in declared.iter().zip(&types).enumerate() {
+    for (number, ((&ty, tensor), &place)) in declared.iter().zip(&types).zip(places).enumerate() {
         let key = format!("arg{number}");
-        let expected =
-            format!("{key}: `{}` is expected, an array {}", module.type_text(ty), arrays::expected(tensor));
-        match archive.get(&key) {
-            Some(array) => match arrays::tensor(array, tensor) {
-                Ok(tensor) => tensors.push(tensor),
-                Err(came) => wrong.push(format!("{expected}; {came}")),
-            },
-            None => wrong.push(format!("{expected}; there is none of this name")),
+        let found = match archive.get(&key) {
+            Some(array) => arrays::tensor(array, tensor),
+            None => Err("there is none of this name".to_owned()),
+        };
+        match found {
+            Ok(tensor) => tensors.push(tensor),
+            Err(came) => {
+                let (ty, expected) = (module.type_text(ty), arrays::expected(tensor));
+                let message = format!("`{key}` is to be an array {expected} for a `{ty}`, but {came}");
+                wrong.push(Diagnostic::error(&codes::WRONG_ARGUMENTS, module.value_span(place), message));
+            }
         }
     }
     let is_taken = |key: &str| (0..types.len()).any(|number| key == format!("arg{number}"));
     let others: Vec<&str> = archive.names().filter(|key| !is_taken(key)).collect();
     if !others.is_empty() {
-        wrong.push(format!("no argument is called {}", others.join(", ")));
+        let count = plural(types.len(), "argument");
+        let message = format!("`@{name}` takes {count}, and none is called {}", others.join(", "));
+        let error = module.error(function, &codes::WRONG_ARGUMENTS, message);
+        wrong.push(error.help("arrays are named arg0, arg1, … in the order of the arguments"));
     }
-    if wrong.is_empty() {
-        return Ok(tensors);
-    }
-    let path = arguments.inputs.as_deref().unwrap_or(Path::new(""));
-    let message = format!("the arrays of `{}` are not what `@{name}` takes", path.display());
-    let error = module.error(function, &codes::WRONG_ARGUMENTS, message);
-    Err((vec![wrong.into_iter().fold(error, Diagnostic::note)], ERRORS))
+    if wrong.is_empty() { Ok(tensors) } else { Err((wrong, ERRORS)) }
 }
 
 impl Archive {

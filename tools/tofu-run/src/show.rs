@@ -86,9 +86,9 @@ fn elements(tensor: &Tensor) -> String {
     if tensor.is_empty() {
         return format!("{}{}", "[".repeat(tensor.dims().len()), "]".repeat(tensor.dims().len()));
     }
-    // The rows that are shown: the number of each, or a gap, with the number of brackets that open and close there.
+    // The rows that are shown: the number of each, and how many brackets open and close there; or a gap, and how far in.
     let mut rows: Vec<(Option<u64>, usize, usize)> = vec![(Some(0), 1, 1)];
-    for &dim in outer {
+    for (level, &dim) in outer.iter().enumerate() {
         let indices = shown(dim);
         let mut inner = Vec::new();
         for (number, opens, closes) in rows {
@@ -99,7 +99,10 @@ fn elements(tensor: &Tensor) -> String {
             for (at, index) in indices.iter().enumerate() {
                 let first = if at == 0 { opens + 1 } else { 1 };
                 let last = if at + 1 == indices.len() { closes + 1 } else { 1 };
-                inner.push((index.map(|index| number * dim + index), first, last));
+                match index {
+                    Some(index) => inner.push((Some(number * dim + index), first, last)),
+                    None => inner.push((None, level + 1, 0)),
+                }
             }
         }
         rows = inner;
@@ -123,7 +126,7 @@ fn elements(tensor: &Tensor) -> String {
             out.push('\n');
         }
         if number.is_none() {
-            let _ = write!(out, "{}...", " ".repeat(depth + 1 - opens));
+            let _ = write!(out, "{}...", " ".repeat(*opens));
             continue;
         }
         let texts: Vec<String> = texts.iter().map(|text| format!("{text:>width$}")).collect();

@@ -25,8 +25,8 @@ pub(super) struct Context<'d> {
     pub(super) data: &'d Data,
     pub(super) extents: Vec<i64>,
     pub(super) types: Vec<ElementType>,
-    /// Reductions that a stage of their own computes: where to, over which variables.
-    pub(super) staged: FxHashMap<ReductionId, (Tensor, Box<[VarId]>)>,
+    /// Reductions that stages of their own compute: the first temporary tensor, one for each value, over which variables.
+    pub(super) staged: FxHashMap<ReductionId, (usize, Box<[VarId]>)>,
     /// Whether some index depends on elements.
     pub(super) has_data_indices: bool,
 }
@@ -214,7 +214,7 @@ impl Compiler<'_, '_> {
         to
     }
 
-    fn binary(
+    pub(super) fn binary(
         &mut self,
         element: ElementType,
         a: Reg,
@@ -517,11 +517,17 @@ impl Compiler<'_, '_> {
         let context = self.context;
         let reduction = context.data.reduction(id);
         let element = context.element_of(reduction.bodies[0]);
-        if let Some((tensor, vars)) = context.staged.get(&id) {
+        if let Some((first, vars)) = context.staged.get(&id) {
             let dims = context.ranges(vars)?;
             let indices: Option<Vec<Linear>> = vars.iter().map(|var| self.vars.get(var).cloned()).collect();
             let Some(indices) = indices else { return error("an index that is not bound") };
-            return Ok(vec![self.load(*tensor, "", element, &dims, &indices, block)]);
+            return Ok((*first..)
+                .zip(&reduction.bodies)
+                .map(|(number, &body)| {
+                    let element = context.element_of(body);
+                    self.load(Tensor::Temporary(number), "", element, &dims, &indices, block)
+                })
+                .collect());
         }
         if let Some(values) = single_term(context.data, reduction) {
             return Ok(vec![self.single(reduction, &values, block)?]);
@@ -595,7 +601,8 @@ impl Compiler<'_, '_> {
         Ok(to)
     }
 
-    fn combiner(&mut self, id: CombinerId) -> Compiled<program::Combine> {
+    /// What combines values by a combiner.
+    pub(super) fn combiner(&mut self, id: CombinerId) -> Compiled<program::Combine> {
         let combiner = self.context.data.combiner(id);
         let count = combiner.types.len();
         let all: Vec<Reg> = (0..2 * count)
@@ -618,6 +625,19 @@ impl Compiler<'_, '_> {
     /// The value of the reduction of one expression.
     pub(super) fn reduction(&mut self, id: ReductionId, block: &mut Block) -> Compiled<Reg> {
         Ok(self.reduce(id, block)?[0])
+    }
+
+    /// Compiles what only some points use.
+    pub(super) fn counting<T>(&mut self, counts: Option<Reg>, compile: impl FnOnce(&mut Self) -> T) -> T {
+        let around = std::mem::replace(&mut self.counts, counts);
+        let result = compile(self);
+        self.counts = around;
+        result
+    }
+
+    /// The extents of the ranges of variables.
+    pub(super) fn ranges(&self, vars: &[VarId]) -> Compiled<Vec<i64>> {
+        self.context.ranges(vars)
     }
 
     /// What a variable is.

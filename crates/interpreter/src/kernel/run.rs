@@ -5,6 +5,7 @@ use tofu_tdl::{Comparison, EvaluateError};
 use super::column::{self, Lane, with_size};
 use super::program::*;
 use super::rows::{Row, Rows};
+use super::stage::Placed;
 
 /// How many points a block has at most: columns of some registers fit into the first cache.
 pub(super) const BLOCK: usize = 1024;
@@ -178,6 +179,64 @@ impl<'a> State<'a> {
                 return Ok(());
             }
         }
+    }
+
+    /// Combines what the block that ran last has computed into elements of targets.
+    pub(super) fn update(
+        &mut self,
+        placed: &Placed,
+        combine: &Combine,
+        targets: &mut [&mut [u8]],
+    ) -> Ran<()> {
+        let Combine::Custom { left, right, block, results } = combine else { return Ok(()) };
+        let Placed { offset, counts, values } = placed;
+        if !self.column(*counts).contains(&1) {
+            return Ok(());
+        }
+        for ((&to, &value), (&left, target)) in right.iter().zip(values).zip(left.iter().zip(targets.iter()))
+        {
+            self.copy(to, value)?;
+            let size = self.size(left);
+            self.set(left, |to, state| {
+                let moved = |to: &mut [u8], at: usize| to.copy_from_slice(&target[at..at + size]);
+                state.placed(*offset, *counts, size, target.len(), to, moved)
+            })?;
+        }
+        self.block(block)?;
+        for (&result, target) in results.iter().zip(targets) {
+            let size = self.size(result);
+            let mut column = self.column(result).to_vec();
+            let length = target.len();
+            let moved = |from: &mut [u8], at: usize| target[at..at + size].copy_from_slice(from);
+            self.placed(*offset, *counts, size, length, &mut column, moved)?;
+        }
+        Ok(())
+    }
+
+    /// Moves elements of a column from or to their places in a target of `length` bytes, where there are any.
+    fn placed(
+        &self,
+        offset: Reg,
+        counts: Reg,
+        size: usize,
+        length: usize,
+        column: &mut [u8],
+        mut moved: impl FnMut(&mut [u8], usize),
+    ) -> Ran<()> {
+        let offsets = i64::lanes(self.column(offset)).iter().map(|&offset| i64::get(offset));
+        for ((element, offset), &counts) in
+            column.chunks_exact_mut(size).zip(offsets).zip(self.column(counts))
+        {
+            if counts == 0 {
+                continue;
+            }
+            let at = usize::try_from(offset).ok().and_then(|offset| offset.checked_mul(size));
+            let Some(at) = at.filter(|&at| at + size <= length) else {
+                return Err(EvaluateError("an access lies outside its tensor".to_owned()));
+            };
+            moved(element, at);
+        }
+        Ok(())
     }
 
     fn combine(&mut self, reduce: &Reduce) -> Ran<()> {

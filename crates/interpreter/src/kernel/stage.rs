@@ -6,28 +6,36 @@
 //! | stage | for |
 //! |---|---|
 //! | [`Contract`] | sums of products |
-//! | [`Scatter`] | `reduce(m, …) if at[m] == n and … then value else identity`, which for each `m` changes one `n` |
+//! | [`Scatter`], [`Update`] | `reduce(m, …) if at[m] == n and … then value else identity`, which for each `m` changes one `n` |
 //! | [`Fold`] | reductions to few elements |
 //! | [`Map`] | everything else; reductions that not all variables around take part in are computed once |
+
+use std::ops::Range;
 
 use tofu_ir::EntityId;
 use tofu_tdl::*;
 
 use super::column;
-use super::compile::{Compiled, Context, Identity, Reducing, uses};
+use super::compile::{Compiled, Compiler, Context, Identity, Reducing, uses};
 use super::contract::{Contract, conjuncts};
 use super::linear::Linear;
-use super::program::{Program, Reg, Tensor};
-use super::run::{BLOCK, Ran, State, Tensors};
+use super::program::{Block, Combine, Program, Reg};
+use super::run::{BLOCK, Ran, State, Tensors, advance};
 
 /// Reductions to fewer elements than this fold rows of what is reduced.
 const FEW: usize = 64;
 
-/// A tensor that a stage fills.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The tensors that a stage fills.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Target {
-    Temporary(usize),
+    Temporaries(Range<usize>),
     Result(usize),
+}
+
+impl Target {
+    fn temporary(number: usize) -> Target {
+        Target::Temporaries(number..number + 1)
+    }
 }
 
 /// A step of a kernel.
@@ -40,6 +48,7 @@ pub(super) enum Work {
     Map(Map),
     Fold(Fold),
     Scatter(Scatter),
+    Update(Update),
     Contract(Box<Contract>, Option<Map>),
 }
 
@@ -50,6 +59,7 @@ impl Work {
             Work::Map(_) => "Map",
             Work::Fold(_) => "Fold",
             Work::Scatter(_) => "Scatter",
+            Work::Update(_) => "Update",
             Work::Contract(..) => "Contract",
         }
     }
@@ -72,18 +82,39 @@ pub(super) struct Fold {
 /// The target holds identities; each point of the box, whose first axes are those of the reduction, changes one element.
 pub(super) struct Scatter {
     program: Program,
-    value: Reg,
-    offset: Reg,
-    counts: Reg,
+    placed: Placed,
     combine: column::Combine,
 }
 
+/// [`Scatter`] for combiners of several values, or of another kind: for each point of the reduction, over the variables
+/// that are left, elements of several targets are combined at once.
+pub(super) struct Update {
+    program: Program,
+    placed: Placed,
+    /// The extents of the reduction.
+    extents: Vec<i64>,
+    combine: Combine,
+}
+
+/// Which elements of the targets are combined with what: registers of the offsets, of whether there is anything, and of
+/// what there is for each target.
+pub(super) struct Placed {
+    pub(super) offset: Reg,
+    pub(super) counts: Reg,
+    pub(super) values: Vec<Reg>,
+}
+
 impl Stage {
-    pub(super) fn run(&self, tensors: Tensors<'_>, target: &mut [u8]) -> Ran<()> {
+    pub(super) fn run(&self, tensors: Tensors<'_>, targets: &mut [&mut [u8]]) -> Ran<()> {
+        if let Work::Update(update) = &self.work {
+            return update.run(tensors, targets);
+        }
+        let Some(target) = targets.first_mut() else { return Ok(()) };
         match &self.work {
             Work::Map(map) => map.run(tensors, target),
             Work::Fold(fold) => fold.run(tensors, target),
             Work::Scatter(scatter) => scatter.run(tensors, target),
+            Work::Update(_) => Ok(()),
             Work::Contract(contract, otherwise) => {
                 let is_done = contract.run(tensors, target)?;
                 match otherwise {
@@ -142,13 +173,38 @@ impl Fold {
 
 impl Scatter {
     fn run(&self, tensors: Tensors<'_>, target: &mut [u8]) -> Ran<()> {
+        let Placed { offset, counts, values } = &self.placed;
         blocks(&self.program, tensors, |state, _, _| {
-            let [value, offset, counts] = [self.value, self.offset, self.counts].map(|reg| state.column(reg));
+            let [value, offset, counts] = [values[0], *offset, *counts].map(|reg| state.column(reg));
             match (self.combine.scatter)(target, offset, counts, value) {
                 true => Ok(()),
                 false => Err(EvaluateError("an access lies outside its tensor".to_owned())),
             }
         })
+    }
+}
+
+impl Update {
+    fn run(&self, tensors: Tensors<'_>, targets: &mut [&mut [u8]]) -> Ran<()> {
+        if self.extents.contains(&0) {
+            return Ok(());
+        }
+        let block = BLOCK.min(self.program.count);
+        let mut state = State::new(&self.program, tensors, block);
+        let mut point = vec![0; self.extents.len()];
+        loop {
+            state.points[..point.len()].copy_from_slice(&point);
+            let mut start = 0;
+            while start < self.program.count {
+                let length = block.min(self.program.count - start);
+                state.run(start, length)?;
+                state.update(&self.placed, &self.combine, targets)?;
+                start += length;
+            }
+            if !advance(&mut point, &self.extents) {
+                return Ok(());
+            }
+        }
     }
 }
 
@@ -169,7 +225,7 @@ impl Planner<'_> {
             self.temporaries.push(size);
         }
         for (number, item) in data.lets.iter().enumerate() {
-            self.definition(&item.vars, item.body, Target::Temporary(number))?;
+            self.definition(&item.vars, item.body, Target::temporary(number))?;
         }
         for (number, result) in data.results.iter().enumerate() {
             self.definition(&result.vars, result.body, Target::Result(number))?;
@@ -198,7 +254,7 @@ impl Planner<'_> {
             let is_whole =
                 matches!(data.scalar(body), Scalar::Reduce(other, 0) if *other == id) && own == vars;
             if is_whole {
-                if self.reduction(id, &own, target)? {
+                if self.reduction(id, &own, &target)? {
                     return Ok(());
                 }
             } else if !self.context.staged.contains_key(&id) {
@@ -216,54 +272,120 @@ impl Planner<'_> {
         Ok(Map { program, size: self.context.element_of(body).storage_bytes() })
     }
 
-    /// Computes a reduction inside of a definition over `vars` into a tensor of its own, where that pays.
+    /// Computes a reduction inside of a definition over `vars` into tensors of its own, where that pays.
     fn temporary(&mut self, id: ReductionId, vars: &[VarId], own: &[VarId]) -> Compiled<()> {
         let reduction = self.context.data.reduction(id);
-        let &[body] = &reduction.bodies[..] else { return Ok(()) };
-        let number = self.temporaries.len();
-        let target = Target::Temporary(number);
-        let size = self.bytes(own, body)?;
-        let is_staged = self.reduction(id, own, target)?;
-        if !is_staged {
+        let first = self.temporaries.len();
+        let target = Target::Temporaries(first..first + reduction.bodies.len());
+        let sizes =
+            reduction.bodies.iter().map(|&body| self.bytes(own, body)).collect::<Compiled<Vec<usize>>>()?;
+        if !self.reduction(id, own, &target)? {
+            let &[body] = &reduction.bodies[..] else { return Ok(()) };
             if own.len() == vars.len() || single_term(self.context.data, reduction).is_some() {
                 return Ok(());
             }
             let map = self.point_by_point(id, own, body)?;
             self.stages.push(Stage { target, work: Work::Map(map) });
         }
-        self.temporaries.push(size);
-        self.context.staged.insert(id, (Tensor::Temporary(number), own.into()));
+        self.temporaries.extend(sizes);
+        self.context.staged.insert(id, (first, own.into()));
         Ok(())
     }
 
     /// Adds stages that compute a reduction over `own` in another way than point by point, where there is one.
-    fn reduction(&mut self, id: ReductionId, own: &[VarId], target: Target) -> Compiled<bool> {
+    fn reduction(&mut self, id: ReductionId, own: &[VarId], target: &Target) -> Compiled<bool> {
         let context = &self.context;
         let reduction = context.data.reduction(id);
-        let &[body] = &reduction.bodies[..] else { return Ok(false) };
         if single_term(context.data, reduction).is_some() {
             return Ok(false);
         }
+        let (op, identity) = match context.reducing(reduction) {
+            Reducing::Binary(op, identity) => (op, identity),
+            Reducing::Custom(combiner) => return self.update(reduction, combiner, own, target),
+        };
+        let body = reduction.bodies[0];
         if let Some(contract) = Contract::new(context, reduction, own)? {
             let otherwise = contract.may_decline().then(|| self.point_by_point(id, own, body)).transpose()?;
-            self.stages.push(Stage { target, work: Work::Contract(Box::new(contract), otherwise) });
+            let work = Work::Contract(Box::new(contract), otherwise);
+            self.stages.push(Stage { target: target.clone(), work });
             return Ok(true);
         }
-        let Reducing::Binary(op, identity) = context.reducing(reduction) else { return Ok(false) };
-        let combine = || column::combine(op, context.element_of(body));
-        let work = if let Some(scatter) = self.scatter(reduction, own, (op, identity), combine)? {
-            Work::Scatter(scatter)
-        } else if let Some(fold) = self.fold(reduction, own, combine)? {
-            Work::Fold(fold)
-        } else {
+        let element = context.element_of(body);
+        let combine = || column::combine(op, element);
+        let (there, added) = match beginning(context.data, reduction, op) {
+            Some((there, added)) if is_left_alone(context, there.1, (op, identity)) => (Some(there.0), added),
+            _ => (None, body),
+        };
+        let scatter = self.scatter(reduction, added, own, (op, identity), combine)?;
+        let (work, there) = match scatter {
+            Some(scatter) => (Work::Scatter(scatter), there),
+            None => match self.fold(reduction, own, combine)? {
+                Some(fold) => (Work::Fold(fold), None),
+                None => return Ok(false),
+            },
+        };
+        // What is there already is combined as the description does it, so that a zero has the right sign.
+        let program = context.program(&[], own, |compiler, block| {
+            let nothing = compiler.identity(identity, element, block)?;
+            let Some(there) = there else { return Ok(vec![nothing]) };
+            let there = compiler.scalar(there, block)?;
+            let there = compiler.binary(element, there, nothing, column::binary(op, element), block);
+            Ok(vec![compiler.binary(element, nothing, there, column::binary(op, element), block)])
+        })?;
+        let map = Work::Map(Map { program, size: element.storage_bytes() });
+        self.stages.push(Stage { target: target.clone(), work: map });
+        self.stages.push(Stage { target: target.clone(), work });
+        Ok(true)
+    }
+
+    /// Adds stages that combine into the elements at places that other elements name, for any combiner.
+    fn update(
+        &mut self,
+        reduction: &Reduction,
+        combiner: CombinerId,
+        own: &[VarId],
+        target: &Target,
+    ) -> Compiled<bool> {
+        let data = self.context.data;
+        let Target::Temporaries(temporaries) = target else { return Ok(false) };
+        let identities = &data.combiner(combiner).identities;
+        // Each value is `if guard then value else identity`, all with one guard; the guard itself is one that is false.
+        let mut guard = None;
+        let mut values = Vec::new();
+        for (&body, &identity) in reduction.bodies.iter().zip(identities) {
+            let (condition, value) = match *data.scalar(body) {
+                Scalar::Select(condition, value, rest) if data.scalar(rest) == data.scalar(identity) => {
+                    (condition, value)
+                }
+                _ if matches!(data.scalar(identity), Scalar::Literal(Literal::Int(0))) => (body, body),
+                _ => return Ok(false),
+            };
+            if *guard.get_or_insert(condition) != condition {
+                return Ok(false);
+            }
+            values.push(value);
+        }
+        let Some(places) = guard.and_then(|guard| Places::of(data, guard, own)) else { return Ok(false) };
+        let mut combine = None;
+        let program = self.context.program(&reduction.vars, &places.free, |compiler, block| {
+            let (offset, counts) = places.compile(compiler, own, block)?;
+            let values = values.iter().map(|&value| places.value(compiler, counts, value, block));
+            let mut registers = values.collect::<Compiled<Vec<Reg>>>()?;
+            combine = Some(compiler.combiner(combiner)?);
+            registers.extend([offset, counts]);
+            Ok(registers)
+        })?;
+        let (Some(combine), &[ref values @ .., offset, counts]) = (combine, &program.results[..]) else {
             return Ok(false);
         };
-        let element = context.element_of(body);
-        let program = context
-            .program(&[], own, |compiler, block| Ok(vec![compiler.identity(identity, element, block)?]))?;
-        let identities = Work::Map(Map { program, size: element.storage_bytes() });
-        self.stages.push(Stage { target, work: identities });
-        self.stages.push(Stage { target, work });
+        let placed = Placed { offset, counts, values: values.to_vec() };
+        for (number, &identity) in temporaries.clone().zip(identities) {
+            let map = self.map(own, identity)?;
+            self.stages.push(Stage { target: Target::temporary(number), work: Work::Map(map) });
+        }
+        let extents = self.context.ranges(&reduction.vars)?;
+        let work = Work::Update(Update { program, placed, extents, combine });
+        self.stages.push(Stage { target: target.clone(), work });
         Ok(true)
     }
 
@@ -301,72 +423,136 @@ impl Planner<'_> {
     fn scatter(
         &self,
         reduction: &Reduction,
+        body: ScalarId,
         own: &[VarId],
         (op, identity): (BinaryOp, Identity),
         combine: impl Fn() -> column::Combine,
     ) -> Compiled<Option<Scatter>> {
-        let data = self.context.data;
-        let &Scalar::Select(condition, value, rest) = data.scalar(reduction.bodies[0]) else {
+        let &Scalar::Select(condition, value, rest) = self.context.data.scalar(body) else {
             return Ok(None);
         };
-        // A sum that starts at +0 never becomes -0, so that adding zero changes nothing; nor does combining with the
-        // identity of another reducer. One type has no zero.
-        let element = self.context.element_of(rest);
-        let is_identity = match (identity, data.scalar(rest)) {
-            (Identity::Word(word), Scalar::Literal(literal)) => {
-                let twice = numeric::binary_fn(op, element)(op, element, word, word);
-                numeric::literal(*literal, element) == word && twice == word
-            }
-            _ => false,
-        };
-        if !is_identity {
+        if !is_left_alone(&self.context, rest, (op, identity)) {
             return Ok(None);
         }
-        let mut conditions = Vec::new();
-        conjuncts(data, condition, &mut conditions);
-        let mut places: Vec<(VarId, ScalarId)> = Vec::new();
-        conditions.retain(|&condition| {
-            let place =
-                placed(data, condition, own).filter(|(var, _)| places.iter().all(|(known, _)| known != var));
-            places.extend(place);
-            place.is_none()
-        });
-        if places.is_empty() {
-            return Ok(None);
-        }
-        let free: Vec<VarId> =
-            own.iter().copied().filter(|var| places.iter().all(|(placed, _)| placed != var)).collect();
-        let axes = [&reduction.vars[..], &free].concat();
-        let ranges = self.context.ranges(own)?;
+        let Some(places) = Places::of(self.context.data, condition, own) else { return Ok(None) };
+        let axes = [&reduction.vars[..], &places.free].concat();
         let program = self.context.program(&[], &axes, |compiler, block| {
-            let mut counts = None;
-            let mut offset = Linear::default();
-            let mut stride = 1i64;
-            for (&var, &extent) in own.iter().zip(&ranges).rev() {
-                if let Some(&(_, place)) = places.iter().find(|(placed, _)| *placed == var) {
-                    let form = compiler.scalar_index(place, block)?;
-                    let inside = compiler.within(&form, extent, block);
-                    counts = compiler.both(counts, inside, block);
-                    compiler.bind(var, form);
-                }
-                offset = offset.plus(&compiler.var(var), stride);
-                stride = stride.wrapping_mul(extent);
-            }
-            for &condition in &conditions {
-                let condition = compiler.scalar(condition, block)?;
-                counts = compiler.both(counts, Some(condition), block);
-            }
-            let (value, counts) = match counts {
-                Some(counts) => {
-                    (compiler.guarded(counts, value, self.context.element_of(value), block)?, counts)
-                }
-                None => (compiler.scalar(value, block)?, compiler.yes()),
-            };
-            Ok(vec![value, compiler.indices(&offset, block), counts])
+            let (offset, counts) = places.compile(compiler, own, block)?;
+            Ok(vec![places.value(compiler, counts, value, block)?, offset, counts])
         })?;
         let &[value, offset, counts] = &program.results[..] else { return Ok(None) };
-        Ok(Some(Scatter { program, value, offset, counts, combine: combine() }))
+        Ok(Some(Scatter {
+            program,
+            placed: Placed { offset, counts, values: vec![value] },
+            combine: combine(),
+        }))
     }
+}
+
+/// A condition that says where elements are put: `var == place and … and others`.
+struct Places {
+    /// Variables of the result, and the values that they have where the condition holds.
+    fixed: Vec<(VarId, ScalarId)>,
+    /// The other variables of the result.
+    free: Vec<VarId>,
+    /// What else must hold.
+    conditions: Vec<ScalarId>,
+}
+
+impl Places {
+    /// For a condition that fixes at least one of the variables of the result.
+    fn of(data: &Data, condition: ScalarId, own: &[VarId]) -> Option<Places> {
+        let mut conditions = Vec::new();
+        conjuncts(data, condition, &mut conditions);
+        let mut fixed: Vec<(VarId, ScalarId)> = Vec::new();
+        conditions.retain(|&condition| {
+            let place = placed(data, condition, own);
+            let place = place.filter(|(var, _)| fixed.iter().all(|(known, _)| known != var));
+            fixed.extend(place);
+            place.is_none()
+        });
+        let is_free = |var: &VarId| fixed.iter().all(|(known, _)| known != var);
+        let free: Vec<VarId> = own.iter().copied().filter(is_free).collect();
+        (!fixed.is_empty()).then_some(Places { fixed, free, conditions })
+    }
+
+    /// Binds the fixed variables; the registers of the offset in the result, and of whether there is such an element.
+    fn compile(
+        &self,
+        compiler: &mut Compiler<'_, '_>,
+        own: &[VarId],
+        block: &mut Block,
+    ) -> Compiled<(Reg, Reg)> {
+        let mut counts = None;
+        let mut offset = Linear::default();
+        let mut stride = 1i64;
+        for (&var, extent) in own.iter().zip(compiler.ranges(own)?).rev() {
+            if let Some(&(_, place)) = self.fixed.iter().find(|(known, _)| *known == var) {
+                let form = compiler.scalar_index(place, block)?;
+                let inside = compiler.within(&form, extent, block);
+                counts = compiler.both(counts, inside, block);
+                compiler.bind(var, form);
+            }
+            offset = offset.plus(&compiler.var(var), stride);
+            stride = stride.wrapping_mul(extent);
+        }
+        for &condition in &self.conditions {
+            let condition = compiler.counting(counts, |compiler| compiler.scalar(condition, block))?;
+            counts = compiler.both(counts, Some(condition), block);
+        }
+        let counts = counts.unwrap_or_else(|| compiler.yes());
+        Ok((compiler.indices(&offset, block), counts))
+    }
+
+    /// The register of what is put there.
+    fn value(
+        &self,
+        compiler: &mut Compiler<'_, '_>,
+        counts: Reg,
+        value: ScalarId,
+        block: &mut Block,
+    ) -> Compiled<Reg> {
+        compiler.counting(Some(counts), |compiler| compiler.scalar(value, block))
+    }
+}
+
+/// Whether combining with a constant changes nothing: it is the identity of the reducer. A sum that starts at +0 never
+/// becomes -0, so that this holds for zero, too; but one type has no zero.
+fn is_left_alone(context: &Context<'_>, constant: ScalarId, (op, identity): (BinaryOp, Identity)) -> bool {
+    let element = context.element_of(constant);
+    match (identity, context.data.scalar(constant)) {
+        (Identity::Word(word), Scalar::Literal(literal)) => {
+            let twice = numeric::binary_fn(op, element)(op, element, word, word);
+            numeric::literal(*literal, element) == word && twice == word
+        }
+        _ => false,
+    }
+}
+
+/// For the reduction of `(if v == 0 and … then there else constant) op added`, where the condition holds for the first
+/// values of all variables: what is there with the constant, and what is added.
+fn beginning(data: &Data, reduction: &Reduction, op: BinaryOp) -> Option<((ScalarId, ScalarId), ScalarId)> {
+    let &Scalar::Binary(combines, first, added) = data.scalar(reduction.bodies[0]) else { return None };
+    let &Scalar::Select(condition, there, constant) = data.scalar(first) else { return None };
+    let mut conditions = Vec::new();
+    conjuncts(data, condition, &mut conditions);
+    let is_first = |var: VarId| {
+        conditions.iter().any(|&condition| match *data.scalar(condition) {
+            Scalar::Compare(Comparison::Eq, a, b) => match (data.scalar(a), data.scalar(b)) {
+                (&Scalar::Index(a), &Scalar::Index(b)) => {
+                    data.index(a) == Index::Var(var) && data.index(b) == Index::Const(0)
+                }
+                _ => false,
+            },
+            _ => false,
+        })
+    };
+    let depends = reduction.vars.iter().any(|&var| uses(data, there, var));
+    let is_beginning = combines == op
+        && conditions.len() == reduction.vars.len()
+        && reduction.vars.iter().all(|&var| is_first(var))
+        && !depends;
+    is_beginning.then_some(((there, constant), added))
 }
 
 /// `var == place`, for a variable of the result, where the place depends on no such variable.

@@ -210,6 +210,24 @@ cases! {
     "tdl @scatter_max(at: i32[M, 2], u: [M, D]) -> [9, D, 5] {
        out[n, d, k] = max(m) if at[m, 0] == n and k == at[m, 1] and u[m, d] < 4 then u[m, d] else lowest
      }", [I32, F32], [D 1..30, M 1..70], "Map, Scatter";
+    "tdl @scatter_into(x: [N, D], at: i32[M, 1], u: [M, D]) -> [N, D] where 1 <= M {
+       out[n, d] = sum(m) ((if m == 0 then x[n, d] else 0) + (if at[m, 0] == n then u[m, d] else 0))
+     }", [F32, I32, F32], [N 1..9, D 1..30, M 1..70], "Map, Scatter";
+    "tdl @scatter_window(x: [N, D], at: i32[M, 2], u: [M, 3]) -> [N, D] where 1 <= M {
+       out[n, d] = prod(m, w: 3) ((if w == 0 and m == 0 then x[n, d] else 1) *
+         (if at[m, 0] == n and convert<index>(at[m, 1]) + w == d and u[m, w] < 3 then u[m, w] else 1))
+     }", [F32, I32, F32], [N 1..9, D 1..30, M 1..70], "Map, Scatter";
+    "tdl @scatter_set(x: [N, D], at: i32[M, 1], u: [M, D]) -> [N, D] {
+       combine set(a, any_a: i1; b, any_b: i1) from (0, false) = (if any_b then b else a, any_a or any_b)
+       out[n, d] = if set(m)(if at[m, 0] == n then u[m, d] else 0, at[m, 0] == n).1
+         then set(m)(if at[m, 0] == n then u[m, d] else 0, at[m, 0] == n).0 else x[n, d]
+     }", [F32, I32, F32], [N 1..9, D 1..30, M 1..70], "Map, Map, Update, Map";
+    "tdl @scatter_pairs(x: [N], at: i32[M], u: [M], v: i32[M]) -> (top: [N], of: i32[N]) {
+       combine best(a, i: i32, any_a: i1; b, j: i32, any_b: i1) from (0, 0, false) =
+         (if any_b and (not any_a or b > a) then b else a, if any_b and (not any_a or b > a) then j else i, any_a or any_b)
+       top[n] = best(m)(if at[m] == n then u[m] else 0, if at[m] == n then v[m] else 0, at[m] == n).0 + x[n]
+       of[n] = best(m)(if at[m] == n then u[m] else 0, if at[m] == n then v[m] else 0, at[m] == n).1 + 1
+     }", [F32, I32, F32, I32], [N 1..9, M 1..70], "Map, Map, Map, Update, Map, Map";
     "tdl @dynamic_slice(x: [N, K], s: i32[]) -> [4, K] where 4 <= N {
        out[i, k] = x[max(min(convert<index>(s[]), N - 4), 0) + i, k]
      }", [F32, I32], [N 4..12, K 1..70], "Map";

@@ -4,6 +4,8 @@
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 mod catalog;
+mod control;
 mod elements;
+mod functions;
 mod random;
 mod support;

@@ -1,8 +1,11 @@
 //! Helpers.
 
+use std::sync::Arc;
+
 use fastrand::Rng;
-use tofu_interpreter::Kernel;
-use tofu_ir::{ElementKind, ElementType, TensorType};
+use tofu_diagnostics::SourceMap;
+use tofu_interpreter::{Interpreter, Kernel, entry};
+use tofu_ir::{ElementKind, ElementType, Module, Registry, TensorType};
 use tofu_tdl::{Description, OpaqueRegistry, Tensor, evaluate, parse};
 
 /// The description that this text says; it must be right.
@@ -86,4 +89,61 @@ pub(crate) fn check(description: &Description, operands: &[Tensor]) {
             assert!(same, "element {index} is {y:?} instead of {x:?}, for {shapes:?} of\n{description}");
         }
     }
+}
+
+/// Ops that no dialect has.
+mod ops {
+    use tofu_diagnostics::codes;
+    use tofu_ir::{Dialect, OpDef, any, op};
+    use tofu_tdl::{Describe, OpaqueRegistry, Undescribed, parse};
+
+    static PICK: OpDef = op("test.pick")
+        .operands(&[any("x"), any("at")])
+        .results(&[any("result")])
+        .interfaces(&[&Describe(|module, op| {
+            let text = "tdl @pick(x: [N], at: i32[M]) -> [M] { out[i] = x[at[i]] }";
+            parse(text, 1, &OpaqueRegistry::builtin())
+                .map_err(|_| module.error(op, &codes::TDL_TYPE, "it cannot be described"))
+        })]);
+    static ELSEWHERE: OpDef = op("test.elsewhere")
+        .operands(&[any("x")])
+        .results(&[any("result")])
+        .interfaces(&[&Undescribed("it depends on other devices")]);
+    static UNKNOWN: OpDef = op("test.unknown").operands(&[any("x")]).results(&[any("result")]);
+
+    pub(super) static DIALECT: Dialect = Dialect {
+        name: "test",
+        summary: "For tests.",
+        ops: &[&ELSEWHERE, &PICK, &UNKNOWN],
+        types: &[],
+        attributes: &[],
+        constant: None,
+    };
+}
+
+/// The program that a text says; it must be right.
+pub(crate) fn program(text: &str) -> (SourceMap, Module) {
+    let dialects = [&tofu_dialect_func::DIALECT, &tofu_dialect_tensor::DIALECT, &ops::DIALECT];
+    let registry = Arc::new(Registry::new(&dialects).unwrap());
+    let mut sources = SourceMap::new();
+    let file = sources.add("test.tir", text).unwrap();
+    let parsed = tofu_syntax::parse(&sources, file, registry);
+    let messages: Vec<&str> = parsed.diagnostics.iter().map(|found| found.message.as_str()).collect();
+    assert!(parsed.is_ok(), "{messages:?}\n{text}");
+    (sources, parsed.module)
+}
+
+/// Runs the main function; of a diagnostic its code, the text at its place, the message and the notes.
+pub(crate) fn run_program(text: &str, arguments: &[Tensor]) -> Result<Vec<Tensor>, String> {
+    let (sources, module) = program(text);
+    let run = |function| Interpreter::new(&module, &OpaqueRegistry::builtin()).run(function, arguments);
+    entry(&module, None).and_then(run).map_err(|error| {
+        let place = sources.text(error.primary.span);
+        [vec![format!("{} at `{place}`: {}", error.code.id, error.message)], error.notes].concat().join("\n")
+    })
+}
+
+/// A tensor of numbers.
+pub(crate) fn tensor(element: ElementType, dims: &[u64], numbers: &[f64]) -> Tensor {
+    Tensor::from_numbers(element, dims, numbers).unwrap()
 }

@@ -12,7 +12,7 @@ use crate::description::*;
 use crate::evaluate::Tensor;
 use crate::infer::describe;
 use crate::numeric;
-use crate::scalar::{BinaryOp, Comparison, Literal};
+use crate::scalar::{BinaryOp, Comparison, Literal, UnaryOp};
 
 impl Builder {
     /// What a description of tensors without dimensions gives for these operands. Results whose types do not follow
@@ -192,6 +192,9 @@ impl Builder {
         if let Some(reducers) = self.builtin(&combined, &left, &right) {
             return Ok(self.reduce_builtin(&reducers, &inits, vars, guard, &bodies));
         }
+        if vars.is_empty() {
+            return self.updated(module, region, &inits, guard, &bodies);
+        }
         let combiner = self.region_combiner(&types, &[]);
         self.finish_combiner(combiner, &inits, &combined);
         let guarded: Vec<ScalarId> =
@@ -227,15 +230,26 @@ impl Builder {
         // Beside the values: whether there are any.
         let (left, right) = self.slots(&types, 1);
         if vars.is_empty() {
-            let updated = self.inline_region(module, region, &[&inits[..], &bodies].concat())?;
-            let pairs = updated.iter().zip(&inits);
-            return Ok(pairs.map(|(&new, &init)| self.guarded(guard, new, init)).collect());
+            return self.updated(module, region, &inits, guard, &bodies);
         }
         let combined = self.inline_region(module, region, &[&left[..count], &right[..count]].concat())?;
         if let Some(reducers) = self.builtin(&combined, &left, &right) {
             let values = reducers.iter().zip(&inits).zip(&bodies);
             return Ok(values
                 .map(|((&reducer, &init), &body)| self.update_builtin(reducer, init, vars, guard, body))
+                .collect());
+        }
+        // What is subtracted one after the other is a sum of what is negative.
+        let subtracts = |(number, &value): (usize, &ScalarId)| {
+            self.scalars[value.index()].0 == Scalar::Binary(BinaryOp::Sub, left[number], right[number])
+        };
+        if combined.iter().enumerate().all(subtracts) {
+            let values = inits.iter().zip(&bodies);
+            return Ok(values
+                .map(|(&init, &body)| {
+                    let negative = self.unary(UnaryOp::Neg, body);
+                    self.update_builtin(Reducer::Sum, init, vars, guard, negative)
+                })
                 .collect());
         }
         let (any_left, any_right) = (left[count], right[count]);
@@ -259,6 +273,20 @@ impl Builder {
             .collect();
         let updated = self.inline_region(module, region, &[&inits[..], &reduced[..count]].concat())?;
         Ok(updated.iter().zip(&inits).map(|(&new, &init)| self.select(reduced[count], new, init)).collect())
+    }
+
+    /// Values combined with one element each, if there is one.
+    fn updated(
+        &mut self,
+        module: &Module,
+        region: RegionId,
+        inits: &[ScalarId],
+        guard: Option<ScalarId>,
+        bodies: &[ScalarId],
+    ) -> Result<Vec<ScalarId>, Diagnostic> {
+        let updated = self.inline_region(module, region, &[inits, bodies].concat())?;
+        let pairs = updated.iter().zip(inits);
+        Ok(pairs.map(|(&new, &init)| self.guarded(guard, new, init)).collect())
     }
 
     fn update_builtin(

@@ -175,7 +175,12 @@ impl Walk<'_> {
         match *data.scalar(condition) {
             Scalar::Binary(BinaryOp::And, a, b) => self.selects(a, data) || self.selects(b, data),
             Scalar::Compare(Comparison::Eq, a, b) => {
-                let is_element = |id: ScalarId| !matches!(data.scalar(id), Scalar::Index(_));
+                let is_element = |id: ScalarId| match data.scalar(id) {
+                    Scalar::Index(index) => {
+                        crate::walk::any_index_in(data, *index, &|part| matches!(part, Index::Data(_)))
+                    }
+                    _ => true,
+                };
                 (is_var(a) && is_element(b)) || (is_var(b) && is_element(a))
             }
             _ => false,
