@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tofu_diagnostics::codes;
 use tofu_ir::{Control, Trait};
 use tofu_opt::Tool;
-use tofu_tdl::{Describe, Undescribed};
+use tofu_tdl::{BinaryOp, Describe, OpaqueRegistry, TypeClass, UnaryOp, Undescribed};
 
 use crate::support::{Ran, files, root, run};
 
@@ -30,7 +30,7 @@ fn check(program: &str) -> Ran {
 #[test]
 fn programs_in_documents_are_right() {
     let mut count = 0;
-    for name in ["README.md", "docs/tir.md"] {
+    for name in ["README.md", "docs/tdl.md", "docs/tir.md"] {
         let text = std::fs::read_to_string(root().join(name)).unwrap();
         for program in blocks(&text, "tir") {
             let ran = check(&program);
@@ -83,6 +83,20 @@ fn ops_are_documented() {
             let is_held = words.any(|word| word == def.name || word == def.written_name());
             assert!(is_held, "the example of `{}` does not hold it:\n{program}", def.name);
         }
+    }
+}
+
+/// The reference of the description language names every function that there is.
+#[test]
+fn the_description_language_is_documented() {
+    let text = std::fs::read_to_string(root().join("docs/tdl.md")).unwrap();
+    let unary = UnaryOp::NAMED.map(UnaryOp::name).into_iter();
+    let functions = unary.chain(BinaryOp::CALLS.map(BinaryOp::name)).map(|name| format!("`{name}`"));
+    let classes = TypeClass::ALL.map(|class| format!("`{}`", class.name())).into_iter();
+    let registry = OpaqueRegistry::builtin();
+    let opaque = registry.names().map(|name| format!("\"{name}\"")).collect::<Vec<_>>();
+    for name in functions.chain(classes).chain(opaque) {
+        assert!(text.contains(&name), "docs/tdl.md does not name {name}");
     }
 }
 
