@@ -7,7 +7,8 @@ mod sdy;
 pub use attributes::*;
 pub use sdy::*;
 
-use tofu_ir::{BlockCount, DICT, Dialect, OpDef, STRING, any, op, optional, region, required};
+use tofu_ir::{BlockCount, DICT, Dialect, OpDef, STRING, Trait, any, op, optional, region, required};
+use tofu_tdl::Undescribed;
 
 /// The dialect of StableHLO's own attributes and of ops that nothing here knows.
 ///
@@ -71,4 +72,5 @@ pub static OPAQUE: OpDef = op("stablehlo.opaque")
         optional(OPAQUE_PROPERTIES, DICT),
     ])
     .regions(&[region("regions").blocks(BlockCount::Any).variadic()])
-    .traits(&[tofu_ir::Trait::NoTerminator]);
+    .traits(&[Trait::NoTerminator])
+    .interfaces(&[&Undescribed("nothing here knows what it computes")]);
