@@ -117,7 +117,6 @@
     %83 = "stablehlo.pad"(%arg29, %arg30) <{edge_padding_high = array<i64: 1, 0>, edge_padding_low = array<i64: 0, -1>, interior_padding = array<i64: 0, 2>}> : (tensor<4x6xf32>, tensor<f32>) -> tensor<5x15xf32>
     %84 = "stablehlo.reshape"(%arg29) : (tensor<4x6xf32>) -> tensor<24xf32>
     %85 = "stablehlo.reverse"(%arg29) <{dimensions = array<i64: 0>}> : (tensor<4x6xf32>) -> tensor<4x6xf32>
-    %86 = "stablehlo.rng"(%arg30, %arg30, %arg34) <{rng_distribution = #stablehlo<rng_distribution UNIFORM>}> : (tensor<f32>, tensor<f32>, tensor<2xi64>) -> tensor<4x6xf32>
     %87:2 = "stablehlo.rng_bit_generator"(%arg33) <{rng_algorithm = #stablehlo<rng_algorithm THREE_FRY>}> : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
     %88 = "stablehlo.slice"(%arg29) <{limit_indices = array<i64: 4, 5>, start_indices = array<i64: 0, 1>, strides = array<i64: 1, 2>}> : (tensor<4x6xf32>) -> tensor<4x2xf32>
     %89 = "stablehlo.transpose"(%arg29) <{permutation = array<i64: 1, 0>}> : (tensor<4x6xf32>) -> tensor<6x4xf32>

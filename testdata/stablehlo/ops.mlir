@@ -111,7 +111,6 @@ module {
     %10 = stablehlo.pad %arg0, %arg1, low = [0, -1], high = [1, 0], interior = [0, 2] : (tensor<4x6xf32>, tensor<f32>) -> tensor<5x15xf32>
     %11 = stablehlo.reshape %arg0 : (tensor<4x6xf32>) -> tensor<24xf32>
     %12 = stablehlo.reverse %arg0, dims = [0] : tensor<4x6xf32>
-    %13 = stablehlo.rng %arg1, %arg1, %arg5, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<2xi64>) -> tensor<4x6xf32>
     %output_state, %output = stablehlo.rng_bit_generator %arg4, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
     %14 = stablehlo.slice %arg0 [0:4, 1:5:2] : (tensor<4x6xf32>) -> tensor<4x2xf32>
     %15 = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<4x6xf32>) -> tensor<6x4xf32>

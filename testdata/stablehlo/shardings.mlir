@@ -22,9 +22,10 @@ module @sharded {
     } : (tensor<8x8xf32>) -> tensor<8x8xf32>
     // CHECK: sdy.reshard %1 {sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"y"}>}
     %2 = sdy.reshard %1 <@mesh, [{}, {}], unreduced={"y"}> : tensor<8x8xf32>
-    // CHECK-NEXT: sdy.data_flow_edge %2 {sharding = #sdy.sharding<mesh<["z"=2]>, [{"z"}, {}]>}
-    // OUT: sdy.data_flow_edge %2 sharding=<mesh<["z"=2]>, [{"z"}, {}]> : tensor<8x8xf32>
-    %3 = sdy.data_flow_edge %2 sharding=<mesh<["z"=2]>, [{"z"}, {}]> : tensor<8x8xf32>
+    %edge = stablehlo.negate %2 : tensor<8x8xf32>
+    // CHECK: sdy.data_flow_edge %edge {sharding = #sdy.sharding<mesh<["z"=2]>, [{"z"}, {}]>}
+    // OUT: sdy.data_flow_edge %edge sharding=<mesh<["z"=2]>, [{"z"}, {}]> : tensor<8x8xf32>
+    %3 = sdy.data_flow_edge %edge sharding=<mesh<["z"=2]>, [{"z"}, {}]> : tensor<8x8xf32>
     // CHECK-NEXT: sdy.propagation_barrier %3 {allowed_direction = 2}
     // OUT: sdy.propagation_barrier %3 allowed_direction=BACKWARD : tensor<8x8xf32>
     %5 = sdy.propagation_barrier %3 allowed_direction=BACKWARD : tensor<8x8xf32>

@@ -26,7 +26,7 @@ use tofu_ir::{
 use tofu_syntax::ValueNames;
 
 use crate::{
-    dialect::{OPAQUE, OPAQUE_ATTRIBUTES, OPAQUE_NAME},
+    dialect::{OPAQUE, OPAQUE_ATTRIBUTES, OPAQUE_NAME, OPAQUE_PROPERTIES},
     syntax::{OpSyntax, foreign_name, syntax},
 };
 
@@ -83,6 +83,8 @@ struct Foreign {
     def: Option<&'static OpDef>,
     /// Its attributes, under our names.
     attributes: Vec<(Name, Attr)>,
+    /// How many of them, the first ones, an op that is not known has itself.
+    property_count: usize,
 }
 
 impl Writer<'_> {
@@ -116,9 +118,16 @@ impl Writer<'_> {
         let def = module.def(op);
         if module.is(op, &OPAQUE) {
             let AttrData::String(name) = module.attr_value(op, OPAQUE_NAME)? else { return None };
-            let attributes = module.attr(op, OPAQUE_ATTRIBUTES);
-            let attributes = attributes.map_or(Vec::new(), |attributes| module.dict(attributes).to_vec());
-            return Some(Foreign { op, name: name.to_string(), syntax: syntax(name), def: None, attributes });
+            let dictionary = |key| module.attr(op, key).map_or(&[][..], |attr| module.dict(attr));
+            let properties = dictionary(OPAQUE_PROPERTIES);
+            return Some(Foreign {
+                op,
+                name: name.to_string(),
+                syntax: syntax(name),
+                def: None,
+                attributes: [properties, dictionary(OPAQUE_ATTRIBUTES)].concat(),
+                property_count: properties.len(),
+            });
         }
         let Some(name) = foreign_name(def.name) else {
             let message = format!("`{}` cannot be written in StableHLO", def.written_name());
@@ -126,7 +135,8 @@ impl Writer<'_> {
             return None;
         };
         let syntax = syntax(&name);
-        Some(Foreign { op, name, syntax, def: Some(def), attributes: module.attrs(op).to_vec() })
+        let attributes = module.attrs(op).to_vec();
+        Some(Foreign { op, name, syntax, def: Some(def), attributes, property_count: 0 })
     }
 
     /// Says that something in the current op cannot be written.

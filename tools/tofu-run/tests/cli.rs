@@ -1,4 +1,4 @@
-//! The command line: what it prints, and with which exit code. The archives under `testdata/run` were written by NumPy.
+//! The command line: what it prints, and with which exit code. The archives under `testdata/inputs/run` were written by NumPy.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -31,7 +31,7 @@ fn run(arguments: &[&str], input: &str) -> Ran {
 }
 
 fn file(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/run").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/inputs/run").join(name);
     path.to_str().unwrap().to_owned()
 }
 

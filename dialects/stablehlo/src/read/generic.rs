@@ -18,6 +18,7 @@ impl<'s> Reader<'s> {
         }
         if self.take(b'<') {
             self.entries(&mut op.attributes)?;
+            op.property_count = op.attributes.len();
             self.expect(b'>')?;
         }
         if self.next() == b'(' {

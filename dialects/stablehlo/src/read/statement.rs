@@ -6,7 +6,7 @@ use tofu_ir::{Attr, AttrData, BlockId, Location, Name, OpDef, OpState, Type, Val
 
 use super::{Read, Reader, attributes::Written, regions::Regions};
 use crate::{
-    dialect::{OPAQUE, OPAQUE_ATTRIBUTES, OPAQUE_NAME},
+    dialect::{OPAQUE, OPAQUE_ATTRIBUTES, OPAQUE_NAME, OPAQUE_PROPERTIES},
     syntax::{Form, OpSyntax, foreign_name, full_name, own_name, syntax},
 };
 
@@ -38,6 +38,8 @@ pub(super) struct Op<'s> {
     pub(super) operand_spans: SmallVec<[Span; 4]>,
     /// Attributes as StableHLO has them.
     pub(super) attributes: Vec<Written<'s>>,
+    /// How many of them stand in `<{…}>`.
+    pub(super) property_count: usize,
     /// Attributes as our op has them.
     pub(super) entries: SmallVec<[Entry; 4]>,
     pub(super) regions: Regions,
@@ -111,6 +113,7 @@ impl<'s> Reader<'s> {
             operands: SmallVec::new(),
             operand_spans: SmallVec::new(),
             attributes: Vec::new(),
+            property_count: 0,
             entries: SmallVec::new(),
             regions: Regions::default(),
             types: SmallVec::new(),
@@ -218,12 +221,15 @@ impl<'s> Reader<'s> {
             return &OPAQUE;
         }
         let interner = &mut self.module.interner;
-        let entries: Vec<_> = op.entries.drain(..).map(|entry| (entry.name, entry.attr)).collect();
+        let mut entries: Vec<_> = op.entries.drain(..).map(|entry| (entry.name, entry.attr)).collect();
+        let others = entries.split_off(op.property_count.min(entries.len()));
         let name = interner.string(full_name(op.name));
         op.push(interner.name(OPAQUE_NAME), name, op.name_span);
-        if !entries.is_empty() {
-            let attributes = interner.dict(&entries);
-            op.push(interner.name(OPAQUE_ATTRIBUTES), attributes, op.name_span);
+        for (key, entries) in [(OPAQUE_PROPERTIES, entries), (OPAQUE_ATTRIBUTES, others)] {
+            if !entries.is_empty() {
+                let attributes = interner.dict(&entries);
+                op.push(interner.name(key), attributes, op.name_span);
+            }
         }
         &OPAQUE
     }

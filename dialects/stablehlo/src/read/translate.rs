@@ -20,13 +20,18 @@ use crate::{
 impl<'s> Reader<'s> {
     /// Turns the attributes of an op into those of ours.
     pub(super) fn translate(&mut self, op: &mut Op<'s>, kind: OpKind) {
-        for written in std::mem::take(&mut op.attributes) {
+        let properties = op.property_count;
+        for (index, written) in std::mem::take(&mut op.attributes).into_iter().enumerate() {
             match kind.syntax.attribute(written.name) {
                 Some(syntax) => self.known_attribute(op, kind, syntax, written),
                 None => match kind.def {
                     Some(def) => self.other_attribute(op, def, written),
                     None => self.push(op, written.name, written.attr, written.span),
                 },
+            }
+            if index + 1 == properties {
+                // One attribute may have become several.
+                op.property_count = op.entries.len();
             }
         }
     }

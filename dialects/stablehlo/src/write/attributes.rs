@@ -16,10 +16,9 @@ impl Writer<'_> {
     pub(super) fn attributes(&mut self, foreign: &Foreign, except: &[&str]) -> (Written, Written) {
         let (mut own, mut others) = (Vec::new(), Vec::new());
         let module = self.module;
-        let kept = |name: Name| !except.contains(&module.text(name));
-        let entries: Vec<(Name, Attr)> =
-            foreign.attributes.iter().copied().filter(|&(name, _)| kept(name)).collect();
-        for &(name, attr) in &entries {
+        let kept = |&&(name, _): &&(Name, Attr)| !except.contains(&module.text(name));
+        let entries: Vec<(Name, Attr)> = foreign.attributes.iter().filter(kept).copied().collect();
+        for (index, &(name, attr)) in entries.iter().enumerate() {
             let name = module.text(name);
             match foreign.syntax.of_ours(name) {
                 Some(syntax) if syntax.name.is_empty() => {}
@@ -38,7 +37,10 @@ impl Writer<'_> {
                             None => others.push((name.to_owned(), value)),
                         }
                     }
-                    None => own.push((name.to_owned(), self.attr_text(attr))),
+                    None => {
+                        let dictionary = if index < foreign.property_count { &mut own } else { &mut others };
+                        dictionary.push((name.to_owned(), self.attr_text(attr)));
+                    }
                 },
             }
         }
