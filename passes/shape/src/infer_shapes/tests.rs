@@ -280,3 +280,40 @@ fn what_follows_from_operands_is_found() {
         assert_eq!(text(&module), whole, "seed {seed}");
     }
 }
+
+/// Loops in loops: each assumption about a loop may take another walk through it, but not at any depth.
+#[test]
+fn deep_nests_come_to_an_end() {
+    let mut module = Generator::program(0);
+    let unknown = TensorType { dims: [Dim::Unknown].into_iter().collect(), element: ElementType::F32 };
+    let (ty, flag) = (module.interner.ty(unknown), module.interner.tensor(&[], ElementType::I1));
+    let (_, entry) = func::build_function(&mut module, "deep", &[ty, flag], &[ty]);
+    let [x, flag] = module.arguments(entry)[..] else { panic!("there are two arguments") };
+    // Whatever is assumed of the innermost loop, and so of all around it, is wrong.
+    let mut open = vec![(entry, x)];
+    for _ in 0..120 {
+        let &(block, value) = open.last().unwrap();
+        let mut builder = Builder::at_end(&mut module, block);
+        let op = builder.op(&tensor::WHILE).operand(value).region().region().build();
+        let [cond, body] = [0, 1].map(|number| {
+            let region = module.region(op, number);
+            let inner = module.append_block(region);
+            (inner, module.append_argument(inner, ty))
+        });
+        Builder::at_end(&mut module, cond.0).op(&tensor::YIELD).operand(flag).build();
+        open.push(body);
+    }
+    let (block, value) = open.pop().unwrap();
+    let mut given =
+        tensor::concatenate(&mut Builder::at_end(&mut module, block), &[value, value], 0).unwrap();
+    Builder::at_end(&mut module, block).op(&tensor::YIELD).operand(given).build();
+    while let Some((block, _)) = open.pop() {
+        let op = module.last_op(block).unwrap();
+        module.infer_results(op).unwrap();
+        given = module.result(op, 0);
+        let end = if open.is_empty() { &func::RETURN } else { &tensor::YIELD };
+        Builder::at_end(&mut module, block).op(end).operand(given).build();
+    }
+    infer(&mut module, 0);
+    assert_eq!(module.ty(given), ty);
+}
