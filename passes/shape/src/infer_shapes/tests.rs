@@ -242,7 +242,7 @@ fn text(module: &Module) -> String {
 #[test]
 fn what_is_found_is_true() {
     let mut found = 0;
-    for seed in 0..300 {
+    for seed in 0..150 {
         let mut module = Generator::program(seed);
         let truth = truth(&module);
         let mut rng = Rng::with_seed(seed);
@@ -267,12 +267,12 @@ fn what_is_found_is_true() {
         }
         found += forgotten - open(&module);
     }
-    assert!(found > 5_000, "only {found} extents were found");
+    assert!(found > 2_500, "only {found} extents were found");
 }
 
 #[test]
 fn what_follows_from_operands_is_found() {
-    for seed in 0..300 {
+    for seed in 0..150 {
         let mut module = Generator::program(seed);
         let whole = text(&module);
         forget(&mut module, &mut Rng::with_seed(seed), 70, false);
