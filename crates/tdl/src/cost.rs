@@ -98,7 +98,10 @@ impl Counter<'_> {
             }
             Scalar::Unary(op, a) => (op.flops() * self.counts(*a)).saturating_add(self.scalar(*a)),
             Scalar::Binary(op, a, b) => {
-                (op.flops() * self.counts(*a)).saturating_add(self.scalar(*a)).saturating_add(self.scalar(*b))
+                let kept = || self.part.kept(id, [*a, *b]);
+                // What is left of a function without one of its operands is the other one.
+                let own = if kept().count() == 2 { op.flops() * self.counts(*a) } else { 0 };
+                kept().fold(own, |sum, operand| sum.saturating_add(self.scalar(operand)))
             }
             Scalar::Compare(_, a, b) => {
                 self.counts(*a).saturating_add(self.scalar(*a)).saturating_add(self.scalar(*b))

@@ -153,7 +153,10 @@ impl Walk<'_> {
                 self.access(*source, indices.iter().copied().map(Some), scope);
             }
             Scalar::Unary(_, a) | Scalar::Convert(a) | Scalar::Bitcast(a) => self.scalar(*a, scope),
-            Scalar::Binary(_, a, b) | Scalar::Compare(_, a, b) => {
+            Scalar::Binary(_, a, b) => {
+                self.part.kept(id, [*a, *b]).for_each(|operand| self.scalar(operand, scope));
+            }
+            Scalar::Compare(_, a, b) => {
                 self.scalar(*a, scope);
                 self.scalar(*b, scope);
             }

@@ -33,6 +33,8 @@ pub(super) fn operands(data: &Data, axis: &Axis) -> (Amount, Vec<OperandLayout>)
         operands: vec![None; data.parameters.len()],
         lets: vec![None; data.lets.len()],
         masked: vec![Vec::new(); data.parameters.len()],
+        once: false,
+        shared: Vec::new(),
     };
     // What is needed is told in atoms, which must mean the same in all definitions.
     for result in &data.results {
@@ -50,6 +52,7 @@ pub(super) fn operands(data: &Data, axis: &Axis) -> (Amount, Vec<OperandLayout>)
                 inside.bind_between(var, low, high);
             }
         }
+        walk.once = !walk.shared.contains(&Source::Let(number as u32));
         walk.scalar(item.body, &mut inside, false);
         facts.atoms = inside.atoms;
     }
@@ -65,7 +68,8 @@ pub(super) fn operands(data: &Data, axis: &Axis) -> (Amount, Vec<OperandLayout>)
                 let is_masked = walk.masked[number].contains(&dimension);
                 if is_masked && layout == DimLayout::Split { DimLayout::Masked } else { layout }
             });
-            OperandLayout { dims: dims.collect() }
+            let is_shared = walk.shared.contains(&Source::Operand(number as u32));
+            OperandLayout { dims: dims.collect(), first_only: walk.operands[number].is_some() && !is_shared }
         })
         .collect();
     (Amount::from_poly(&block, &facts.atoms).unwrap_or_else(|| Amount::constant(1)), layouts)
@@ -118,6 +122,10 @@ struct Walk<'a> {
     lets: Vec<Option<Vec<Ends>>>,
     /// Dimensions that are indexed by the variable where other data equals it.
     masked: Vec<Vec<usize>>,
+    /// Whether this is an addend, which only one worker needs.
+    once: bool,
+    /// What all workers read.
+    shared: Vec<Source>,
 }
 
 impl Walk<'_> {
@@ -137,7 +145,15 @@ impl Walk<'_> {
                 self.access(*source, indices.iter().copied().map(Some), facts, selected);
             }
             Scalar::Unary(_, a) | Scalar::Convert(a) | Scalar::Bitcast(a) => self.scalar(*a, facts, selected),
-            Scalar::Binary(_, a, b) | Scalar::Compare(_, a, b) => {
+            Scalar::Binary(_, a, b) => {
+                let outside = self.once;
+                for part in [*a, *b] {
+                    self.once = outside || self.axis.split.addends.contains(&(id, part));
+                    self.scalar(part, facts, selected);
+                }
+                self.once = outside;
+            }
+            Scalar::Compare(_, a, b) => {
                 self.scalar(*a, facts, selected);
                 self.scalar(*b, facts, selected);
             }
@@ -151,7 +167,7 @@ impl Walk<'_> {
                 let reduction = data.reduction(*id);
                 let mut inside = facts.clone();
                 for &var in &reduction.vars {
-                    let is_split = var == self.axis.var && self.axis.reductions.contains(id);
+                    let is_split = var == self.axis.var && self.axis.split.reductions.contains(id);
                     self.bind(var, is_split, &mut inside);
                 }
                 reduction.bodies.iter().for_each(|&body| self.scalar(body, &mut inside, selected));
@@ -223,6 +239,9 @@ impl Walk<'_> {
                 self.masked[number as usize].push(dimension);
             }
             all.push(ends(index, size, facts));
+        }
+        if !self.once && !self.shared.contains(&source) {
+            self.shared.push(source);
         }
         let need = match source {
             Source::Operand(number) => &mut self.operands[number as usize],
