@@ -14,13 +14,14 @@ pub(super) struct Axis {
     pub(super) split: Split,
 }
 
-/// All of them: the indices of results, then the variables of reductions.
+/// All of them: the indices of results, then the variables of reductions, but for those with a single value.
 pub(super) fn candidates(data: &Data) -> Vec<Axis> {
     let mut vars: Vec<VarId> = Vec::new();
     let spatial = data.results.iter().flat_map(|result| result.vars.iter());
     let reduced = data.reductions.iter().flat_map(|reduction| reduction.vars.iter());
     for &var in spatial.chain(reduced) {
-        if !vars.contains(&var) {
+        let is_one = data.index(data.variable(var).extent) == Index::Const(1);
+        if !is_one && !vars.contains(&var) {
             vars.push(var);
         }
     }

@@ -397,6 +397,11 @@ fn what_is_added_to_a_reduction_counts_once() {
 }
 
 #[test]
+fn one_value_is_not_split() {
+    check("tdl @flat(x: [N]) -> [N, 1] { out[i, one] = sum(k: 1) x[i + k] }", &["i: x [split] -> concat 0"]);
+}
+
+#[test]
 fn opaque_functions_split_by_their_batches() {
     check(
         "tdl @top_k(x: [B, N]) -> (values: [B, 2], at: i32[B, 2]) where 2 <= N {
