@@ -163,6 +163,9 @@ impl Walk<'_> {
             Scalar::Select(condition, a, b) => {
                 self.scalar(*condition, scope);
                 for (branch, holds) in [(*a, true), (*b, false)] {
+                    if let Scalar::Literal(_) = data.scalar(branch) {
+                        continue;
+                    }
                     let mut inside = scope.clone();
                     inside.assume(*condition, holds);
                     self.scalar(branch, &inside);

@@ -102,10 +102,11 @@ pub enum DimLayout {
 /// All strategies of a description, in the order of the results' indices, then of the reductions' variables.
 pub fn strategies(description: &Description) -> Vec<Strategy> {
     let data = description.data();
+    let facts = Facts::new(data);
     axes::candidates(data)
         .into_iter()
         .map(|axis| {
-            let (block, operands) = layout::operands(data, &axis);
+            let (block, operands) = layout::operands(&facts, &axis);
             let Axis { var, outputs, split } = axis;
             let Variable { ref name, extent } = *data.variable(var);
             Strategy { variable: name.clone(), extent, block, outputs, operands, var, split }
