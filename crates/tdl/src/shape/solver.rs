@@ -42,7 +42,7 @@ struct Equation {
     left: IndexId,
     right: Right,
     origin: Origin,
-    /// Set when it gave an extent its value or was found to hold.
+    /// Set when it gave an extent its value.
     done: bool,
 }
 
@@ -161,6 +161,16 @@ impl<'d> Solver<'d> {
     }
 
     fn try_equation(&mut self, number: usize) -> Result<bool, Conflict> {
+        let Equation { left, ref right, origin, .. } = self.equations[number];
+        // Most often it just names an extent.
+        if let (Index::Extent(extent), Right::Actual(value, _)) = (self.data.index(left), right) {
+            let is_new = self.values[extent.index()].is_none();
+            if is_new {
+                self.values[extent.index()] = Some((value.clone(), origin));
+                self.equations[number].done = true;
+            }
+            return Ok(is_new);
+        }
         let Some(difference) = self.difference(number) else { return Ok(false) };
         let unknown: SmallVec<[(u32, ExtentId); 2]> = (difference.atoms().into_iter())
             .filter_map(|atom| match self.atoms.get(atom) {
@@ -178,21 +188,19 @@ impl<'d> Solver<'d> {
             (Some(-1), None) => (rest, Poly::default()),
             _ => negated.divide(&factor),
         };
-        let origin = self.equations[number].origin;
-        let name = &self.data.extents[extent.index()];
-        let (expected, actual) = (self.left_text(number), self.right_text(number));
         // A number that an extent with a name does not divide evenly may still be a multiple of it.
         let is_number = factor.as_constant().is_some();
-        if is_number && left.as_constant().is_some_and(|left| left != 0) {
-            let message = format!("{} is {actual}, which no `{name}` makes `{expected}`", self.place(origin));
-            return Err(origin.conflict(message));
-        }
-        if left.is_zero() && value.as_constant().is_some_and(|value| value < 0) {
-            let message = format!(
-                "{} is {actual}, but `{expected}` would then need a negative `{name}`",
-                self.place(origin)
-            );
-            return Err(origin.conflict(message));
+        let is_uneven = is_number && left.as_constant().is_some_and(|left| left != 0);
+        let is_negative = left.is_zero() && value.as_constant().is_some_and(|value| value < 0);
+        if is_uneven || is_negative {
+            let name = &self.data.extents[extent.index()];
+            let (expected, actual) = (self.left_text(number), self.right_text(number));
+            let place = self.place(origin);
+            return Err(origin.conflict(if is_uneven {
+                format!("{place} is {actual}, which no `{name}` makes `{expected}`")
+            } else {
+                format!("{place} is {actual}, but `{expected}` would then need a negative `{name}`")
+            }));
         }
         // What does not come out even is some extent that nobody has named.
         let value = if left.is_zero() { value } else { self.free_atom(None, Dim::Unknown) };
@@ -203,6 +211,9 @@ impl<'d> Solver<'d> {
 
     fn check(&mut self) -> Result<(), Conflict> {
         for number in 0..self.equations.len() {
+            if self.equations[number].done {
+                continue;
+            }
             let Some(difference) = self.difference(number) else { continue };
             match difference.as_constant() {
                 Some(0) => {}
