@@ -27,7 +27,7 @@ pub struct Axis {
 
 /// A factor of the number of devices, as a mesh along the hierarchy has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MeshAxis {
+pub struct Factor {
     /// A prime number.
     pub size: u64,
     /// The outermost level that it spans.
@@ -50,7 +50,7 @@ impl Machine {
     /// How the number of devices factors along the hierarchy: primes, those of the slowest level first, the larger
     /// first within a level. A mesh of these axes, in this order, lies along the hierarchy. Where blocks are filled
     /// unevenly (5 devices on nodes of 4) it is the number as a whole that is factored.
-    pub fn mesh_axes(&self) -> Vec<MeshAxis> {
+    pub fn mesh_axes(&self) -> Vec<Factor> {
         let is_even = self.shape.iter().product::<u64>() == self.devices;
         let whole = [self.devices];
         let parts: &[u64] = if is_even { &self.shape } else { &whole };
@@ -61,7 +61,7 @@ impl Machine {
                 stride /= size;
                 let blocks = self.blocks(&[Axis { size, stride }]);
                 let level = blocks.iter().skip(1).position(|&blocks| blocks > 1).unwrap_or(0);
-                MeshAxis { size, level }
+                Factor { size, level }
             })
             .collect()
     }

@@ -45,7 +45,7 @@ mod reference;
 mod time;
 
 pub use collective::Collective;
-pub use hierarchy::{Axis, MeshAxis};
+pub use hierarchy::{Axis, Factor};
 pub use machine::{Device, Direction, Host, Kernel, Level, MAX_DEVICES, Machine, Sharing};
 pub use preset::{DEFAULT_PRESET, presets};
 pub use reference::reference;
