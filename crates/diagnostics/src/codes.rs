@@ -120,6 +120,10 @@ codes! {
     MACHINE_ENTRY = "T0702", "unknown or missing entry of a machine";
     MACHINE_VALUE = "T0703", "value of a machine that cannot be read";
     MACHINE_CONTRADICTION = "T0704", "numbers of a machine that contradict";
+    WRONG_MESH = "T0705", "mesh whose axes contradict";
+    UNKNOWN_AXIS = "T0706", "axis that the mesh does not have";
+    WRONG_SHARDING = "T0707", "sharding that does not fit its mesh or its tensor";
+    UNDECLARED_PADDING = "T0708", "uneven sharding without declared padding";
 }
 
 #[cfg(test)]

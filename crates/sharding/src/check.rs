@@ -80,7 +80,7 @@ impl Sharding {
     /// # Errors
     /// The first thing that is wrong.
     pub fn check_axes(&self, mesh: &Mesh) -> Result<(), ShardingError> {
-        let text = |axis: AxisRef| axis.display(mesh).to_string();
+        let text = |axis: AxisRef| axis.text(mesh);
         let partial = self.partial.as_ref().map(|partial| &partial.axes);
         if partial.is_some_and(|axes| axes.is_empty()) {
             return Err(ShardingError::NothingPartial);

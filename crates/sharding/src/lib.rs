@@ -54,4 +54,3 @@ pub use check::ShardingError;
 pub use mesh::{Mesh, MeshAxis};
 pub use place::share;
 pub use sharding::{DimSharding, Layout, Partial, Reducer, Sharding};
-pub use text::ShardingDisplay;

@@ -153,6 +153,20 @@ impl Sharding {
         split.chain(partial)
     }
 
+    /// The same over other axes: those that `map` gives for the axes of this one.
+    ///
+    /// # Errors
+    /// The first error of `map`.
+    pub fn map_axes<E>(&self, mut map: impl FnMut(AxisRef) -> Result<AxisRef, E>) -> Result<Sharding, E> {
+        let mut mapped = self.clone();
+        let dims = mapped.dims.iter_mut().flat_map(|dim| &mut dim.axes);
+        let partial = mapped.partial.iter_mut().flat_map(|partial| &mut partial.axes);
+        for axis in dims.chain(&mut mapped.replicated).chain(partial) {
+            *axis = map(*axis)?;
+        }
+        Ok(mapped)
+    }
+
     /// What the sharding is on an axis or a part of one; none if it is not one thing on all of it.
     pub fn on(&self, axis: AxisRef) -> Option<Layout> {
         let mut others = self.uses().filter(|(other, _)| !other.is_disjoint(axis));
