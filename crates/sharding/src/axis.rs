@@ -22,7 +22,7 @@ pub struct AxisRef {
 impl AxisRef {
     /// What two references have together if the second goes on where the first one ends.
     pub fn joined(self, minor: AxisRef) -> Option<AxisRef> {
-        let goes_on = self.axis == minor.axis && self.end() == minor.pre;
+        let goes_on = self.axis == minor.axis && self.size > 1 && self.end() == minor.pre;
         goes_on.then(|| AxisRef { size: self.size.saturating_mul(minor.size), ..self })
     }
 
@@ -35,9 +35,8 @@ impl AxisRef {
 
     /// Whether they have nothing in common.
     pub fn is_disjoint(self, other: AxisRef) -> bool {
-        self.axis != other.axis
-            || other.pre.is_multiple_of(self.end())
-            || self.pre.is_multiple_of(other.end())
+        let is_beside = other.pre.is_multiple_of(self.end()) || self.pre.is_multiple_of(other.end());
+        self.axis != other.axis || self != other && is_beside
     }
 
     /// How many devices along the axis there are for one step beyond the part.
@@ -114,6 +113,12 @@ mod tests {
                 assert_eq!(a.is_disjoint(b), is_product && has_reshape, "{a:?} {b:?}");
             }
         }
+    }
+
+    #[test]
+    fn an_axis_of_one_device_is_not_beside_itself() {
+        assert!(!part(1, 1).is_disjoint(part(1, 1)));
+        assert_eq!(part(1, 1).joined(part(1, 1)), None);
     }
 
     #[test]
