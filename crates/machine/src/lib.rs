@@ -9,8 +9,8 @@
 //! | a collective over axes of a mesh | [`Machine::collective_time`]: rings and trees, level by level |
 //! | a copy between a device and the host | [`Machine::copy_time`] |
 //!
-//! Measured times override these where the machine has them. Machines come from [presets](presets) and from TOML files
-//! ([`Machine::parse`]); [`reference`] describes both. A machine is shared and cheap to clone.
+//! Measured times override these where the machine has them. Machines come from [presets] and from TOML files
+//! ([`Machine::parse`]); [`reference()`] describes both. A machine is shared and cheap to clone.
 //!
 //! ```
 //! use tofu_machine::{Axis, Collective, Machine, Time};
