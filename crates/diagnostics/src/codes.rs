@@ -1,7 +1,8 @@
 //! Every kind of diagnostic there is.
 //!
 //! `T01xx` is about text, `T02xx` about the program that it says, `T03xx` about passes and pipelines, `T04xx` about
-//! files and options, `T05xx` about descriptions of operators, `T06xx` about running programs. An id is never given a second meaning; a new kind takes the next free one of its range.
+//! files and options, `T05xx` about descriptions of operators, `T06xx` about running programs, `T07xx` about machines,
+//! meshes and shardings. An id is never given a second meaning; a new kind takes the next free one of its range.
 
 use crate::Code;
 
@@ -114,6 +115,15 @@ codes! {
     WRONG_ARGUMENTS = "T0605", "arguments that do not fit the function that is run";
     BAD_ARRAYS = "T0606", "file of arrays that cannot be read";
     RESULTS_DIFFER = "T0607", "results that are not the expected ones";
+
+    UNKNOWN_MACHINE = "T0701", "unknown machine";
+    MACHINE_ENTRY = "T0702", "unknown or missing entry of a machine";
+    MACHINE_VALUE = "T0703", "value of a machine that cannot be read";
+    MACHINE_CONTRADICTION = "T0704", "numbers of a machine that contradict";
+    WRONG_MESH = "T0705", "mesh whose axes contradict";
+    UNKNOWN_AXIS = "T0706", "axis that the mesh does not have";
+    WRONG_SHARDING = "T0707", "sharding that does not fit its mesh or its tensor";
+    UNDECLARED_PADDING = "T0708", "uneven sharding without declared padding";
 }
 
 #[cfg(test)]

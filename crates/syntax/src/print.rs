@@ -10,9 +10,9 @@ mod names;
 use std::fmt::Write;
 
 use tofu_ir::{
-    ARGUMENT_ATTRIBUTES, Attr, AttrData, BlockId, DisplayOptions, FUNCTION_TYPE, FunctionType, Module, Name,
-    OpId, RESULT_ATTRIBUTES, RegionId, Syntax, Type, TypeData, VALUE, ValueId, write_attr, write_dense,
-    write_dict, write_location, write_type, write_word,
+    ARGUMENT_ATTRIBUTES, Attr, AttrData, BlockId, DialectAttr, DisplayOptions, FUNCTION_TYPE, FunctionType,
+    Module, Name, OpId, RESULT_ATTRIBUTES, RegionId, Syntax, Type, TypeData, VALUE, ValueId, write_attr,
+    write_dense, write_dict, write_location, write_parameters, write_type, write_word,
 };
 
 use crate::foreign::{End, end_of, is_word_inner};
@@ -97,6 +97,7 @@ impl Printer<'_> {
             Some(Syntax::Value) => self.value_syntax(op),
             Some(Syntax::Body) => self.body_syntax(op),
             Some(Syntax::Function) => self.function_syntax(op),
+            Some(Syntax::Definition(attribute)) => self.definition_syntax(op, attribute),
             Some(Syntax::Text(attribute)) => self.text_syntax(op, attribute),
             None => self.generic(op),
         }
@@ -138,6 +139,12 @@ impl Printer<'_> {
                                 && self.dictionaries_fit(op, RESULT_ATTRIBUTES, function.results.len())
                         })
                     })
+            }
+            Syntax::Definition(attribute) => {
+                bare && module.region_count(op) == 0
+                    && module.successors(op).is_empty()
+                    && module.attr(op, tofu_ir::SYMBOL_NAME).is_some_and(is_name)
+                    && defined(module, op, attribute).is_some()
             }
             Syntax::Text(attribute) => {
                 let is_plain = |&(name, attr): &(Name, Attr)| match module.text(name) {
@@ -280,6 +287,19 @@ impl Printer<'_> {
         if entry.is_some() {
             self.braced(op);
         }
+    }
+
+    fn definition_syntax(&mut self, op: OpId, attribute: &str) {
+        let module = self.module;
+        if let Some(name) = module.symbol_name(op) {
+            self.symbol(name);
+        }
+        if let Some(defined) = defined(module, op, attribute) {
+            self.out.push_str(" = [");
+            write_parameters(&mut self.out, module, defined);
+            self.out.push(']');
+        }
+        self.keyword_attributes(op, &[tofu_ir::SYMBOL_NAME, attribute]);
     }
 
     fn text_syntax(&mut self, op: OpId, attribute: &str) {
@@ -503,5 +523,16 @@ impl Printer<'_> {
         for _ in 0..self.indent {
             self.out.push_str(INDENT);
         }
+    }
+}
+
+/// The attribute that a definition is of.
+fn defined<'m>(module: &'m Module, op: OpId, attribute: &str) -> Option<&'m DialectAttr> {
+    match module.attr_value(op, attribute)? {
+        AttrData::Dialect(dialect) => {
+            let name = module.def(op).defining_attribute(attribute);
+            (dialect.def.name == name).then_some(dialect)
+        }
+        _ => None,
     }
 }

@@ -83,6 +83,14 @@ pub fn ops_reference(tool: &Tool) -> String {
                 def.summary
             );
         }
+        for (kind, defs) in [("type", dialect.types), ("attribute", dialect.attributes)] {
+            if !defs.is_empty() {
+                let _ = write!(text, "\n| {kind} | as in | summary |\n|---|---|---|\n");
+            }
+            for def in defs {
+                let _ = writeln!(text, "| {} | `{}` | {} |", def.name, def.example, def.summary);
+            }
+        }
         for (def, description) in dialect.ops.iter().zip(&described) {
             op_section(&mut text, def, description.as_ref());
         }

@@ -32,6 +32,7 @@ impl Tool {
     pub fn standard(name: &'static str, version: &'static str) -> Tool {
         let mut tool = Tool::empty(name, version);
         tool.dialects = vec![
+            &tofu_dialect_dist::DIALECT,
             &tofu_dialect_func::DIALECT,
             &tofu_dialect_stablehlo::DIALECT,
             &tofu_dialect_stablehlo::JAX,

@@ -29,6 +29,8 @@ impl Parser<'_> {
                 .help("add `\"`")
         } else if rest.starts_with('<') && self.text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()) {
             Diagnostic::error(&codes::UNTERMINATED, place, "`<` is not closed").help("add `>`")
+        } else if rest.starts_with('[') && positives.contains(&Rule::definition) {
+            Diagnostic::error(&codes::UNTERMINATED, place, "`[` is not closed").help("add `]`")
         } else {
             let code = if rest.is_empty() { &codes::UNTERMINATED } else { &codes::SYNTAX };
             let message = format!("expected {}, found {found}", list(positives));
@@ -166,6 +168,8 @@ fn rule_names(rule: Rule) -> &'static [&'static str] {
         Rule::no_close => &["`)`"],
         Rule::no_colon => &["`:`"],
         Rule::no_equals => &["`,`", "`=`"],
+        Rule::definition => &["`[`"],
+        Rule::no_equals_sign => &["`=`"],
         Rule::no_open_angle => &["`<`"],
         Rule::no_paren => &["`,`", "`)`"],
         Rule::no_x => &["`x`"],

@@ -5,8 +5,8 @@ use pest::iterators::Pair;
 use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, Span, codes, plural, suggest};
 use tofu_ir::{
-    ANY_TYPE, ARGUMENT_ATTRIBUTES, Attr, AttrData, BlockId, FUNCTION_TYPE, FunctionType, Name, OpDef, OpId,
-    OpState, RESULT_ATTRIBUTES, SYMBOL_NAME, Successor, Syntax, Trait, Type, VALUE, any, op,
+    ANY_TYPE, ARGUMENT_ATTRIBUTES, Attr, AttrData, BlockId, DialectAttr, FUNCTION_TYPE, FunctionType, Name,
+    OpDef, OpId, OpState, RESULT_ATTRIBUTES, SYMBOL_NAME, Successor, Syntax, Trait, Type, VALUE, any, op,
 };
 
 use super::recover::assigned_names;
@@ -160,6 +160,7 @@ impl<'s> Parser<'s> {
             Syntax::Value => Rule::value_statement,
             Syntax::Body => Rule::body_statement,
             Syntax::Function => Rule::function_statement,
+            Syntax::Definition(_) => Rule::definition_statement,
             Syntax::Text(_) => Rule::text_statement,
         };
         (rule, def)
@@ -189,7 +190,7 @@ impl<'s> Parser<'s> {
         if def.is_none() && name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             // That the rest of the line does not fit may well be a consequence.
             diagnostic = self.unknown_op(name, self.span(name_at, name_at + name.len()));
-        } else if def.is_some_and(|def| has_body(def) || has_text(def)) && name_at > start {
+        } else if def.is_some_and(is_item) && name_at > start {
             let message = format!("`{name}` has no results");
             diagnostic = Diagnostic::error(&codes::SYNTAX, self.span(start, name_at), message);
         }
@@ -284,6 +285,7 @@ impl<'s> Parser<'s> {
                         self.add_entry(head, name, attr, span);
                     }
                 }
+                Rule::definition => self.head_definition(base, part, head),
                 Rule::parameters => self.head_parameters(base, part, head),
                 Rule::function_results => self.head_results(base, part, head),
                 Rule::types => self.head_types(base, part, head),
@@ -315,6 +317,25 @@ impl<'s> Parser<'s> {
     fn add_entry(&mut self, head: &mut Head<'s>, name: &str, attr: Attr, span: Span) {
         let key = self.module.interner.name(name);
         head.entries.push(Entry { name: key, attr, span });
+    }
+
+    /// `[…]`: the parameters of the attribute that the op defines.
+    fn head_definition(&mut self, base: usize, pair: Pair<'s, Rule>, head: &mut Head<'s>) {
+        let span = self.pair_span(base, &pair);
+        let def = self.module.registry().op(head.name);
+        let Some((def, Syntax::Definition(attribute))) = def.map(|def| (def, def.syntax)) else { return };
+        let of = self.module.registry().parametric_attr(&def.defining_attribute(attribute));
+        let params = of.zip(pair.into_inner().next()).and_then(|(of, raw)| {
+            let at = base + raw.as_span().start();
+            Some(DialectAttr { def: of, params: self.parameters_of(of, raw.as_str(), at, span, 0)? })
+        });
+        match params {
+            Some(defined) => {
+                let attr = self.module.interner.attr(AttrData::Dialect(defined));
+                self.add_entry(head, attribute, attr, span);
+            }
+            None => head.is_damaged = true,
+        }
     }
 
     fn head_parameters(&mut self, base: usize, pair: Pair<'s, Rule>, head: &mut Head<'s>) {
@@ -732,6 +753,11 @@ impl<'s> Parser<'s> {
 /// Whether a region in braces follows an op's head.
 fn has_body(def: &OpDef) -> bool {
     matches!(def.syntax, Syntax::Body | Syntax::Function)
+}
+
+/// Whether an op is written as an item without results.
+fn is_item(def: &OpDef) -> bool {
+    has_body(def) || has_text(def) || matches!(def.syntax, Syntax::Definition(_))
 }
 
 /// Whether text in another language follows an op's name.

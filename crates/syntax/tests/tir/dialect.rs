@@ -87,6 +87,17 @@ pub(crate) static FUNC: OpDef = op("test.func")
     .syntax(Syntax::Function)
     .traits(&[Trait::Isolated, Trait::Symbol, Trait::TopLevel]);
 
+/// A name for an attribute.
+pub(crate) static DEFINITION: OpDef = op("test.define")
+    .keyword("define")
+    .attributes(&[
+        required(SYMBOL_NAME, SYMBOL_DEFINITION),
+        required("list", ANY_ATTR),
+        optional("a", ANY_ATTR),
+    ])
+    .syntax(Syntax::Definition("list"))
+    .traits(&[Trait::Symbol, Trait::TopLevel]);
+
 /// Text in another language.
 pub(crate) static TEXT: OpDef = op("test.text")
     .keyword("text")
@@ -123,6 +134,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
         &ANY,
         &CALL,
         &CONSTANT,
+        &DEFINITION,
         &END,
         &FUNC,
         &ISOLATED,

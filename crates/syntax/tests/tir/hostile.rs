@@ -104,7 +104,7 @@ fn files_below(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-const TOKENS: [&str; 41] = [
+const TOKENS: [&str; 42] = [
     "{",
     "}",
     "(",
@@ -141,6 +141,7 @@ const TOKENS: [&str; 41] = [
     "func",
     "module {",
     "text @t",
+    "define @d = [",
     "test.end",
     "x",
     "…",
@@ -468,6 +469,12 @@ fn unterminated() {
         "module",
         "module {",
         "module @m attributes {a = \"\\",
+        "define",
+        "define @a",
+        "define @a =",
+        "define @a = [",
+        "define @a = [1",
+        "define @a = [1,",
         "text",
         "text @",
         "text @a",

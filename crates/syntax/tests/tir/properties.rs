@@ -82,6 +82,8 @@ fn every_form_occurs() {
         "\"test.scope\"(",
         "test.table @",
         "module @",
+        "define @",
+        "\"test.define\"(",
         "test.text",
         "text @",
         "test.two_regions",

@@ -51,6 +51,22 @@ fn comments_stand_wherever_blanks_do() {
 }
 
 #[test]
+fn definitions() {
+    check(
+        "module @m {
+  define @empty = []
+  define @\"odd name\" = [1, 2] attributes {a = #test.list<3>} loc(\"f.py\":1:2)
+  define @deep = [\"]\", #test.list<[], {}>]
+  \"test.define\"() {list = [1], sym_name = @no_definition} : ()
+}
+",
+    );
+    let generic = PrintOptions { generic: true, ..PrintOptions::default() };
+    let text = print(&module("define @d = [1, 2]"), &generic);
+    assert!(text.contains("\"test.define\"() {list = #test.list<1, 2>, sym_name = @d} : ()"), "{text}");
+}
+
+#[test]
 fn text_in_other_languages() {
     check(
         "module @m {
