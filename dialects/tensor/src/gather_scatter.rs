@@ -474,10 +474,6 @@ fn describe_scatter(module: &Module, op: OpId) -> Result<Description, Diagnostic
         .map(|(number, &input)| (module.operand(op, number), b.read(input, &at)))
         .collect();
     let over: Vec<VarId> = at_places.iter().map(|place| place.1).filter(|var| !vars.contains(var)).collect();
-    let results = if updates_ty.element_count() == Some(0) {
-        inits.iter().map(|init| init.1).collect()
-    } else {
-        b.update_region(module, module.region(op, 0), &inits, &over, reached, &elements)?
-    };
+    let results = b.update_region(module, module.region(op, 0), &inits, &over, reached, &elements)?;
     finish(module, op, b, &vars, &results)
 }
