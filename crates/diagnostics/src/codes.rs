@@ -1,7 +1,8 @@
 //! Every kind of diagnostic there is.
 //!
 //! `T01xx` is about text, `T02xx` about the program that it says, `T03xx` about passes and pipelines, `T04xx` about
-//! files and options, `T05xx` about descriptions of operators, `T06xx` about running programs. An id is never given a second meaning; a new kind takes the next free one of its range.
+//! files and options, `T05xx` about descriptions of operators, `T06xx` about running programs, `T07xx` about machines,
+//! meshes and shardings. An id is never given a second meaning; a new kind takes the next free one of its range.
 
 use crate::Code;
 
@@ -36,6 +37,7 @@ codes! {
     BAD_CONSTANT_SHAPE = "T0106", "constant whose lists do not have the shape of its type";
     ELIDED_CONSTANT = "T0107", "constant whose values were left out";
     FILE_TOO_LARGE = "T0108", "file too large";
+    NOT_EXPRESSIBLE = "T0109", "program that another language cannot say";
 
     UNKNOWN_OP = "T0201", "unknown op";
     UNKNOWN_DIALECT = "T0202", "unknown dialect";
@@ -80,6 +82,7 @@ codes! {
     WRONG_CHANGE_REPORT = "T0310", "change that a pass did not report";
     CANCELLED = "T0311", "cancelled";
     ROUNDTRIP = "T0312", "printed text that does not read back as the same module";
+    TOO_MANY_OPS = "T0313", "program that a pass would make too large";
 
     CANNOT_READ = "T0401", "file that cannot be read";
     CANNOT_WRITE = "T0402", "file that cannot be written";
@@ -103,6 +106,7 @@ codes! {
     TDL_WRONG_REDUCER = "T0511", "reducer that does not fit what it reduces";
     TDL_MISSING_DEFINITION = "T0512", "result that is not defined";
     TDL_REGION = "T0513", "region that is no function of single elements";
+    TDL_UNSATISFIABLE = "T0514", "shapes that no extents satisfy";
 
     CANNOT_RUN = "T0601", "op that cannot be run";
     EXECUTION_FAILED = "T0602", "op that failed when it was run";
@@ -111,6 +115,15 @@ codes! {
     WRONG_ARGUMENTS = "T0605", "arguments that do not fit the function that is run";
     BAD_ARRAYS = "T0606", "file of arrays that cannot be read";
     RESULTS_DIFFER = "T0607", "results that are not the expected ones";
+
+    UNKNOWN_MACHINE = "T0701", "unknown machine";
+    MACHINE_ENTRY = "T0702", "unknown or missing entry of a machine";
+    MACHINE_VALUE = "T0703", "value of a machine that cannot be read";
+    MACHINE_CONTRADICTION = "T0704", "numbers of a machine that contradict";
+    WRONG_MESH = "T0705", "mesh whose axes contradict";
+    UNKNOWN_AXIS = "T0706", "axis that the mesh does not have";
+    WRONG_SHARDING = "T0707", "sharding that does not fit its mesh or its tensor";
+    UNDECLARED_PADDING = "T0708", "uneven sharding without declared padding";
 }
 
 #[cfg(test)]

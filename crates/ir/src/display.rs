@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use crate::{
-    Attr, AttrData, DenseConstant, DenseData, Dim, ElementKind, ElementType, EntityId, FunctionType,
-    Location, LocationData, Module, Name, ParameterWriter, TensorType, Type, TypeData, decode_float,
-    encode_float,
+    Attr, AttrData, DenseConstant, DenseData, DialectAttr, Dim, ElementKind, ElementType, EntityId,
+    FunctionType, Location, LocationData, Module, Name, ParameterWriter, TensorType, Type, TypeData,
+    decode_float, encode_float,
 };
 
 /// How much of constants is written.
@@ -40,7 +40,7 @@ fn write_type_data(out: &mut String, module: &Module, data: &TypeData) {
         TypeData::Function(function) => write_function_type(out, module, function),
         TypeData::Dialect(dialect) => {
             out.push_str(dialect.def.name);
-            write_parameters(out, module, dialect.def.print, dialect.params);
+            write_in_angles(out, module, dialect.def.print, dialect.params);
         }
         TypeData::Error => out.push_str("<error>"),
     }
@@ -157,9 +157,14 @@ pub fn write_attr(out: &mut String, module: &Module, attr: Attr, options: Displa
         AttrData::Dialect(dialect) => {
             out.push('#');
             out.push_str(dialect.def.name);
-            write_parameters(out, module, dialect.def.print, dialect.params);
+            write_in_angles(out, module, dialect.def.print, dialect.params);
         }
     }
+}
+
+/// Writes what stands between the brackets of a dialect's own attribute.
+pub fn write_parameters(out: &mut String, module: &Module, attr: &DialectAttr) {
+    out.push_str(&parameters(module, attr.def.print, attr.params));
 }
 
 fn write_pair_side(out: &mut String, module: &Module, attr: Attr, options: DisplayOptions) {
@@ -318,19 +323,24 @@ fn is_word(text: &str) -> bool {
         && text.split('.').all(|part| !part.is_empty() && part.bytes().all(is_inner))
 }
 
-fn write_parameters(
+fn write_in_angles(
     out: &mut String,
     module: &Module,
     print: fn(&Module, Attr, &mut dyn ParameterWriter),
     params: Attr,
 ) {
-    let mut writer = Parameters { text: String::new(), module };
-    print(module, params, &mut writer);
-    if !writer.text.is_empty() {
+    let text = parameters(module, print, params);
+    if !text.is_empty() {
         out.push('<');
-        out.push_str(&writer.text);
+        out.push_str(&text);
         out.push('>');
     }
+}
+
+fn parameters(module: &Module, print: fn(&Module, Attr, &mut dyn ParameterWriter), params: Attr) -> String {
+    let mut writer = Parameters { text: String::new(), module };
+    print(module, params, &mut writer);
+    writer.text
 }
 
 struct Parameters<'m> {

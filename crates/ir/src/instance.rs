@@ -30,6 +30,8 @@ impl Extents {
     /// since `tuple<tensor<4xf32>>` is no `tuple<tensor<?xf32>>`. After a refusal nothing more may be asked.
     pub fn accept(&mut self, module: &Module, parameter: Type, argument: Type) -> bool {
         match (module.type_data(parameter), module.type_data(argument)) {
+            // What is wrong with it was said where it is written.
+            (TypeData::Error, _) | (_, TypeData::Error) => true,
             (TypeData::Tensor(parameter), TypeData::Tensor(argument)) => {
                 self.tensor(parameter, argument, |dim, given| dim == Dim::Unknown || dim == given)
             }

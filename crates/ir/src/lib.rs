@@ -14,6 +14,7 @@
 //! | `display` | types, attributes and locations as text |
 //! | `control` | how control passes through ops with regions |
 //! | `symbols`, `graph`, `digest`, `profile` | views: named ops, data and control flow, structural equality |
+//! | `memo` | what dialects have made of attributes |
 //! | `verify` | the rules that every program keeps |
 
 mod attributes;
@@ -31,6 +32,7 @@ mod graph;
 mod instance;
 mod interner;
 mod location;
+mod memo;
 mod module;
 mod op_def;
 mod order;
@@ -50,8 +52,8 @@ pub use control::Control;
 pub use copy::{ValueMap, copy_head_from, copy_op, copy_op_from};
 pub use digest::{Compared, Digest, digest};
 pub use display::{
-    AttrDisplay, DisplayOptions, write_attr, write_dense, write_dict, write_location, write_string,
-    write_type, write_word,
+    AttrDisplay, DisplayOptions, write_attr, write_dense, write_dict, write_location, write_parameters,
+    write_string, write_type, write_word,
 };
 pub use edit::OpState;
 pub use element::{ElementKind, ElementType};
@@ -65,7 +67,7 @@ pub use interner::{Interner, Name};
 pub use location::{Location, LocationData};
 pub use module::{BlockId, Definition, Module, OpId, RegionId, Successor, UseId, ValueId};
 pub use op_def::*;
-pub use parametric::{ParameterReader, ParameterWriter, ParametricDef};
+pub use parametric::{AttrTarget, AttrUse, ParameterReader, ParameterWriter, ParametricDef, VerifyUse};
 pub use profile::Profile;
 pub use registry::{ConstantOp, Dialect, Registry, RegistryError};
 pub use spec::*;

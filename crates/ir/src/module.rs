@@ -14,6 +14,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tofu_diagnostics::{Code, Diagnostic, Span};
 
+use crate::memo::Memos;
 use crate::symbols::SymbolIndex;
 use crate::{
     Arena, Attr, AttrData, EntityId, Interner, Location, LocationData, Name, OpDef, OpState, Registry,
@@ -53,6 +54,7 @@ pub struct Module {
     pub(crate) value_spans: SecondaryMap<ValueId, Span>,
     pub(crate) root: OpId,
     pub(crate) symbols: SymbolIndex,
+    pub(crate) memos: Memos,
 }
 
 #[derive(Clone, Debug)]
@@ -189,6 +191,7 @@ impl Module {
             value_spans: SecondaryMap::new(),
             root: OpId::from_index(0),
             symbols: SymbolIndex::default(),
+            memos: Memos::default(),
         };
         let root = module.create(OpState::new(&builtin::MODULE).regions(1));
         let body = module.region(root, 0);

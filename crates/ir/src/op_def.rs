@@ -222,12 +222,17 @@ impl OpDef {
         self.attributes.iter().find(|spec| spec.name == name)
     }
 
+    /// The name of the dialect's own attribute in this attribute of an op with [`Syntax::Definition`].
+    pub fn defining_attribute(&self, attribute: &str) -> String {
+        format!("{}.{attribute}", self.dialect())
+    }
+
     /// The attribute whose symbol is written right after the op's name, if there is one.
     pub fn leading_symbol(&self) -> Option<&'static str> {
         match self.syntax {
             Syntax::Uniform | Syntax::Value => None,
             Syntax::Symbol(attribute) => Some(attribute),
-            Syntax::Body | Syntax::Function => Some(SYMBOL_NAME),
+            Syntax::Body | Syntax::Function | Syntax::Definition(_) | Syntax::Text(_) => Some(SYMBOL_NAME),
         }
     }
 }
@@ -284,6 +289,13 @@ pub enum Syntax {
     Body,
     /// A name, a signature and the one region in braces: `func @f(%x: f32) -> f32 { … }`.
     Function,
+    /// A name, `=`, and in brackets the parameters of the dialect's own attribute in this attribute, which has the same
+    /// name: `dist.mesh @m = [x = 2, y = 4]`, where `axes` holds a `#dist.axes<x = 2, y = 4>`.
+    Definition(&'static str),
+    /// A name, and text in a language of the dialect's own up to a closing brace: `tdl @f(x: [N]) -> [N] { … }`. This
+    /// attribute holds the text behind the name, as it is written. Of the language nothing is known but that braces come
+    /// in pairs, comments go from `//` to the end of the line, and strings stand in `"` on one line.
+    Text(&'static str),
 }
 
 /// What some consumer asks of an op; any `'static` struct can be one.

@@ -1,8 +1,8 @@
 //! Definitions of a dialect's types and attributes: their parameters, and how these are read, written and checked.
 
-use tofu_diagnostics::Diagnostic;
+use tofu_diagnostics::{Diagnostic, Span};
 
-use crate::{Attr, AttrData, Module, Type};
+use crate::{Attr, AttrData, Module, OpId, Type};
 
 /// A type or an attribute that a dialect defines, with its text: `dialect.name<parameters>`, an attribute with `#`
 /// before it.
@@ -24,6 +24,37 @@ pub struct ParametricDef {
     pub print: fn(&Module, Attr, &mut dyn ParameterWriter),
     /// Says what is wrong with the parameters.
     pub verify: fn(&Module, Attr) -> Result<(), String>,
+    /// Checks where an attribute with these parameters is used, if that matters: what it mentions, what it is said of.
+    pub verify_use: Option<VerifyUse>,
+}
+
+/// Checks a use of an attribute with these parameters.
+pub type VerifyUse = fn(&Module, Attr, &AttrUse<'_>, &mut Vec<Diagnostic>);
+
+/// A use of a dialect's own attribute.
+#[derive(Clone, Copy, Debug)]
+pub struct AttrUse<'m> {
+    /// The op that it stands on. Whatever it mentions by symbols exists, unless that could not be read.
+    pub op: OpId,
+    /// The name under which it stands there.
+    pub name: &'m str,
+    /// What it is said of.
+    pub target: AttrTarget,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// What an attribute is said of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AttrTarget {
+    /// The op.
+    Op,
+    /// The op, in a list at this place.
+    Item(usize),
+    /// An argument of the function that the op is.
+    Argument(usize),
+    /// A result of the function that the op is.
+    Result(usize),
 }
 
 impl ParametricDef {
@@ -36,6 +67,7 @@ impl ParametricDef {
             parse: parse_list,
             print: print_list,
             verify: |_, _| Ok(()),
+            verify_use: None,
         }
     }
 
@@ -65,6 +97,12 @@ impl ParametricDef {
     /// Sets the check of the parameters.
     pub const fn verify(mut self, verify: fn(&Module, Attr) -> Result<(), String>) -> ParametricDef {
         self.verify = verify;
+        self
+    }
+
+    /// Sets the check of uses.
+    pub const fn verify_use(mut self, verify: VerifyUse) -> ParametricDef {
+        self.verify_use = Some(verify);
         self
     }
 }

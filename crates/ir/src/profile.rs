@@ -6,14 +6,15 @@ use smallvec::SmallVec;
 
 use crate::{AttrData, EntityId, Module, OpId, Trait, VALUE, ValueId};
 
-/// An op without its place in the program: its definition, its attributes, the types of its operands and results, and
-/// its regions, in which values are numbered. Of an op with regions, operands and captured values that are constants
+/// An op without its place in the program: its definition, its attributes and what symbols in them mean, the types of its
+/// operands and results, and its regions, in which values are numbered. Of an op with regions, operands and captured values that are constants
 /// count with their content. Profiles of one module can be compared with each other, those of two cannot.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Profile(SmallVec<[u32; 16]>);
 
 impl Profile {
-    /// The profile of an op; none if it refers to a symbol, so that its meaning stands elsewhere.
+    /// The profile of an op; none if it refers to something with regions, such as a function, so that much of its meaning
+    /// stands elsewhere.
     pub fn of(module: &Module, op: OpId) -> Option<Profile> {
         let mut profile = Profile(SmallVec::new());
         if module.region_count(op) == 0 {
@@ -47,17 +48,27 @@ impl Profile {
     }
 
     fn head(&mut self, module: &Module, op: OpId) -> Option<()> {
-        let def = module.def(op);
-        let refers =
-            module.attrs(op).iter().any(|&(_, attr)| matches!(module.attr_data(attr), AttrData::Symbol(_)));
-        if refers || !module.successors(op).is_empty() || def.has(Trait::Symbol) {
+        if !module.successors(op).is_empty() || module.has(op, Trait::Symbol) {
             return None;
         }
-        let address = std::ptr::from_ref(def).addr() as u64;
-        self.0.extend([address as u32, (address >> 32) as u32, id(module.attr_dict(op))]);
+        self.kind(module, op);
+        for &(_, attr) in module.attrs(op) {
+            if let AttrData::Symbol(path) = module.attr_data(attr) {
+                let target = module.resolve_symbol(op, path)?;
+                if module.region_count(target) > 0 {
+                    return None;
+                }
+                self.kind(module, target);
+            }
+        }
         self.0.extend([module.operand_count(op) as u32, module.result_count(op) as u32]);
         self.0.extend(module.results(op).map(|result| id(module.ty(result))));
         Some(())
+    }
+
+    fn kind(&mut self, module: &Module, op: OpId) {
+        let address = std::ptr::from_ref(module.def(op)).addr() as u64;
+        self.0.extend([address as u32, (address >> 32) as u32, id(module.attr_dict(op))]);
     }
 
     fn value(&mut self, module: &Module, value: ValueId, numbers: &mut FxHashMap<ValueId, u32>) {
@@ -82,8 +93,8 @@ fn id(entity: impl EntityId) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ANY, END, SCOPE, any_op, f32, function, module};
-    use crate::{BlockId, Builder, ElementType, Type};
+    use crate::testing::{ANY, END, NAMED, SCOPE, any_op, f32, function, module};
+    use crate::{BlockId, Builder, ElementType, SYMBOL_NAME, Type};
 
     /// A scope with one block that takes a scalar and ends with it and, perhaps, a value from outside.
     fn scope(module: &mut Module, block: BlockId, ty: Type, captured: Option<ValueId>) -> OpId {
@@ -134,5 +145,23 @@ mod tests {
         let symbol = module.interner.symbol("f");
         let op = Builder::at_end(&mut module, block).op(&ANY).attr("a", symbol).build();
         assert_eq!(Profile::of(&module, op), None);
+    }
+
+    #[test]
+    fn symbols_count_with_what_they_mean() {
+        let mut module = module();
+        let body = module.body();
+        let (_, block) = function(&mut module, "f");
+        let symbol = module.interner.symbol("named");
+        let op = Builder::at_end(&mut module, block).op(&ANY).attr("a", symbol).build();
+        assert_eq!(Profile::of(&module, op), None, "there is no `@named`");
+        let named = Builder::at_end(&mut module, body).op(&NAMED).attr(SYMBOL_NAME, symbol).build();
+        let before = Profile::of(&module, op);
+        assert!(before.is_some());
+        let one = module.interner.int(1);
+        module.set_attr(named, "a", one);
+        assert_ne!(Profile::of(&module, op), before);
+        module.remove_attr(named, "a");
+        assert_eq!(Profile::of(&module, op), before);
     }
 }

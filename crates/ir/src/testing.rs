@@ -5,7 +5,12 @@ use std::sync::Arc;
 use crate::*;
 
 pub(crate) static FUNC: OpDef = op("t.func")
-    .attributes(&[required(SYMBOL_NAME, SYMBOL_DEFINITION), required(FUNCTION_TYPE, FUNCTION)])
+    .attributes(&[
+        required(SYMBOL_NAME, SYMBOL_DEFINITION),
+        required(FUNCTION_TYPE, FUNCTION),
+        optional(ARGUMENT_ATTRIBUTES, ARRAY),
+        optional(RESULT_ATTRIBUTES, ARRAY),
+    ])
     .regions(&[region("body").blocks(BlockCount::Any)])
     .syntax(Syntax::Function)
     .traits(&[Trait::Isolated, Trait::Symbol, Trait::TopLevel]);
@@ -14,6 +19,10 @@ pub(crate) static ANY: OpDef = op("t.any")
     .operands(&[any("inputs").variadic()])
     .results(&[any("outputs").variadic()])
     .attributes(&[optional("a", ANY_ATTR), optional("list", INTS)]);
+
+pub(crate) static NAMED: OpDef = op("t.named")
+    .attributes(&[optional("a", ANY_ATTR), required(SYMBOL_NAME, SYMBOL_DEFINITION)])
+    .traits(&[Trait::Symbol]);
 
 pub(crate) static SAME: OpDef = op("t.same")
     .operands(&[tensor("x")])
@@ -48,12 +57,18 @@ pub(crate) static EVEN: ParametricDef =
         _ => Err("an even number of integers is expected".to_owned()),
     });
 
+/// Reports every use of itself.
+pub(crate) static SAID: ParametricDef = ParametricDef::new("t.said").verify_use(|module, _, place, found| {
+    let message = format!("{} {:?}", place.name, place.target);
+    found.push(module.error(place.op, &tofu_diagnostics::codes::WRONG_ATTRIBUTE, message));
+});
+
 static DIALECT: Dialect = Dialect {
     name: "t",
     summary: "For tests.",
-    ops: &[&ANY, &CASES, &END, &FUNC, &ISOLATED, &ONE_BLOCK, &SAME, &SCOPE],
+    ops: &[&ANY, &CASES, &END, &FUNC, &ISOLATED, &NAMED, &ONE_BLOCK, &SAME, &SCOPE],
     types: &[&EVEN],
-    attributes: &[],
+    attributes: &[&SAID],
     constant: None,
 };
 

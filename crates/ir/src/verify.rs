@@ -10,7 +10,8 @@
 //! 6. Operands, results, attributes, regions and successors fit the op's definition; written result types agree with those that
 //!    follow from the rest; a function's body agrees with its type; the definition's own check passes.
 //! 7. Tensors are smaller than [`MAX_TENSOR_BYTES`](crate::MAX_TENSOR_BYTES); numbers and constants fit their types;
-//!    dictionaries have each key once; the parameters of dialect types and attributes are valid. No value has the error
+//!    dictionaries have each key once; the parameters of dialect types and attributes are valid, and the attributes are
+//!    used where they may be. No value has the error
 //!    type, unless damage is known.
 //!
 //! All violations are reported, up to a thousand. An op that uses a value of the error type, or that lies in doubt for
@@ -29,8 +30,9 @@ use rustc_hash::FxHashSet;
 use tofu_diagnostics::{Diagnostic, Span, codes, plural, suggest::did_you_mean};
 
 use crate::{
-    Attr, AttrData, BlockId, Definition, Dominance, FUNCTION_TYPE, Instances, Module, Name, OpId, Profile,
-    SYMBOL_NAME, SecondaryMap, SymbolRef, Syntax, Trait, Type, TypeData, TypeInference, ValueId,
+    ARGUMENT_ATTRIBUTES, Attr, AttrData, AttrTarget, AttrUse, BlockId, Definition, DialectAttr, Dominance,
+    FUNCTION_TYPE, Instances, Module, Name, OpId, Profile, RESULT_ATTRIBUTES, SYMBOL_NAME, SecondaryMap,
+    SymbolRef, Syntax, Trait, Type, TypeData, TypeInference, ValueId,
 };
 use content::{Contents, Problem};
 use spec::{agree, check_results};
@@ -77,6 +79,7 @@ fn run(module: &Module, damage: Option<&Damage>) -> Vec<Diagnostic> {
         contents: Contents::new(damage.is_some()),
         attrs_without_symbols: SecondaryMap::new(),
         types_without_symbols: SecondaryMap::new(),
+        attrs_without_uses: SecondaryMap::new(),
         instances: None,
         correct: FxHashSet::default(),
     };
@@ -115,6 +118,8 @@ struct Verifier<'m> {
     contents: Contents,
     attrs_without_symbols: SecondaryMap<Attr, bool>,
     types_without_symbols: SecondaryMap<Type, bool>,
+    /// Attributes of which no use needs to be checked.
+    attrs_without_uses: SecondaryMap<Attr, bool>,
     /// Where instances of types are made that the program need not have.
     instances: Option<Module>,
     /// Profiles of ops that were found to be right.
@@ -137,7 +142,10 @@ impl Verifier<'_> {
         }
         match check_shape_of_op(self.module, op) {
             Err(found) => self.found.extend(found),
-            Ok(()) => self.meaning(op),
+            Ok(()) => {
+                self.uses_of_attributes(op);
+                self.meaning(op);
+            }
         }
     }
 
@@ -145,8 +153,22 @@ impl Verifier<'_> {
         if self.damage.ops.contains(&op) {
             return true;
         }
+        if !self.damage.symbols.is_empty() && self.mentions_damage(op) {
+            return true;
+        }
         let mut values = self.module.operands(op).chain(self.module.results(op));
         values.any(|value| matches!(self.module.value_type(value), TypeData::Error))
+    }
+
+    /// Whether an op mentions a symbol of which nothing is known but that it may exist.
+    fn mentions_damage(&self, op: OpId) -> bool {
+        let mut mentions_any = false;
+        for &(_, attr) in self.module.attrs(op) {
+            self.module.visit_symbols(attr, &mut |path| {
+                mentions_any |= path.iter().any(|name| self.damage.symbols.contains(name));
+            });
+        }
+        mentions_any
     }
 
     // 1.
@@ -434,6 +456,45 @@ impl Verifier<'_> {
             self.report(problem, module.span(op));
         }
         is_valid
+    }
+
+    fn uses_of_attributes(&mut self, op: OpId) {
+        let module = self.module;
+        for &(name, attr) in module.attrs(op) {
+            if self.attrs_without_uses[attr] {
+                continue;
+            }
+            let name = module.text(name);
+            let mut is_checked = false;
+            let mut check = |name: &str, attr: Attr, target: AttrTarget, span: Span| {
+                let AttrData::Dialect(DialectAttr { def, params }) = module.attr_data(attr) else { return };
+                if let Some(verify) = def.verify_use {
+                    is_checked = true;
+                    verify(module, *params, &AttrUse { op, name, target, span }, &mut self.found);
+                }
+            };
+            let span = module.attr_span(op, name);
+            check(name, attr, AttrTarget::Op, span);
+            let items = match module.attr_data(attr) {
+                AttrData::Array(items) => &items[..],
+                _ => &[],
+            };
+            let target: fn(usize) -> AttrTarget = match name {
+                ARGUMENT_ATTRIBUTES => AttrTarget::Argument,
+                RESULT_ATTRIBUTES => AttrTarget::Result,
+                _ => AttrTarget::Item,
+            };
+            for (index, &item) in items.iter().enumerate() {
+                if target(index) == AttrTarget::Item(index) {
+                    check(name, item, AttrTarget::Item(index), span);
+                    continue;
+                }
+                for &(inner, attr) in module.dict(item) {
+                    check(module.text(inner), attr, target(index), span);
+                }
+            }
+            self.attrs_without_uses[attr] = !is_checked;
+        }
     }
 
     fn report(&mut self, problem: Problem, span: Span) {

@@ -20,6 +20,8 @@ pub struct Session {
     pub resources: Arc<dyn Resources>,
     /// Where passes write to.
     pub artifacts: Arc<dyn Artifacts>,
+    /// Where passes show what the user has asked to see.
+    pub printer: Arc<dyn Printer>,
     /// Who wants to know how far the passes are.
     pub progress: Arc<dyn Progress>,
     /// Ends the run early.
@@ -30,12 +32,13 @@ pub struct Session {
 }
 
 impl Default for Session {
-    /// One thread, no files, no progress; changes are checked in debug builds.
+    /// One thread, no files, nothing shown, no progress; changes are checked in debug builds.
     fn default() -> Session {
         Session {
             threads: NonZeroUsize::MIN,
             resources: Arc::new(Nothing),
             artifacts: Arc::new(Nothing),
+            printer: Arc::new(Nothing),
             progress: Arc::new(Nothing),
             cancellation: Cancellation::default(),
             check_changes: cfg!(debug_assertions),
@@ -61,13 +64,19 @@ pub trait Artifacts: Send + Sync {
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
 }
 
+/// Shows listings to the user: passes whose purpose it is to show something print through it.
+pub trait Printer: Send + Sync {
+    /// Shows `text`, which ends in a line break.
+    fn print(&self, text: &str);
+}
+
 /// Is told how far passes are.
 pub trait Progress: Send + Sync {
     /// A pass has done this fraction, from 0 to 1, of its work.
     fn update(&self, pass: &str, fraction: f64, message: &str);
 }
 
-/// Has no resources, takes no artifacts, is told everything and does nothing.
+/// Has no resources, takes no artifacts, shows nothing, is told everything and does nothing.
 struct Nothing;
 
 impl Resources for Nothing {
@@ -80,6 +89,10 @@ impl Artifacts for Nothing {
     fn write(&self, _name: &str, _bytes: &[u8]) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "this tool gives passes no place to write to"))
     }
+}
+
+impl Printer for Nothing {
+    fn print(&self, _text: &str) {}
 }
 
 impl Progress for Nothing {
@@ -131,14 +144,15 @@ pub(crate) struct Notes {
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) counts: Vec<(&'static str, u64)>,
     pub(crate) preserved: Vec<TypeId>,
-    pub(crate) artifacts: Vec<Artifact>,
+    pub(crate) outputs: Vec<Output>,
 }
 
-/// Something made besides the program, to be written.
-pub(crate) struct Artifact {
-    pub(crate) pass: &'static str,
-    pub(crate) name: String,
-    pub(crate) bytes: Vec<u8>,
+/// Something made besides the program.
+pub(crate) enum Output {
+    /// To be written.
+    Artifact { pass: &'static str, name: String, bytes: Vec<u8> },
+    /// To be shown.
+    Listing(String),
 }
 
 impl<'a> PassContext<'a> {
@@ -206,7 +220,14 @@ impl<'a> PassContext<'a> {
     /// Makes an artifact. It is written after the pass, those of functions in the order of the functions; if that
     /// fails, so does the run.
     pub fn write(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) {
-        self.notes.artifacts.push(Artifact { pass: self.pass, name: name.into(), bytes: bytes.into() });
+        let (pass, name, bytes) = (self.pass, name.into(), bytes.into());
+        self.notes.outputs.push(Output::Artifact { pass, name, bytes });
+    }
+
+    /// Shows a text, which ends in a line break, to the user. It comes after the pass, those of functions in the order
+    /// of the functions.
+    pub fn print(&mut self, text: impl Into<String>) {
+        self.notes.outputs.push(Output::Listing(text.into()));
     }
 
     /// Tells how far the pass is, from 0 to 1, and what it is doing.

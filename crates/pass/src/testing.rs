@@ -11,7 +11,7 @@ use tofu_syntax::{PrintOptions, parse, print};
 
 use crate::{
     Anchor, Artifacts, ByteSize, Changed, Entry, ModuleAnchor, Pass, PassContext, PassRegistry, PassResult,
-    pass_options,
+    Printer, pass_options,
 };
 
 pub(crate) static FUNC: OpDef = op("test.func")
@@ -200,7 +200,7 @@ impl Pass for Badly {
     }
 }
 
-/// Keeps what is written, in that order.
+/// Keeps what is written, and under no name what is shown, in that order.
 #[derive(Default)]
 pub(crate) struct Shelf(pub(crate) Mutex<Vec<(String, String)>>);
 
@@ -208,6 +208,12 @@ impl Artifacts for Shelf {
     fn write(&self, name: &str, bytes: &[u8]) -> std::io::Result<()> {
         self.0.lock().unwrap().push((name.to_owned(), String::from_utf8_lossy(bytes).into_owned()));
         Ok(())
+    }
+}
+
+impl Printer for Shelf {
+    fn print(&self, text: &str) {
+        self.0.lock().unwrap().push((String::new(), text.to_owned()));
     }
 }
 

@@ -10,13 +10,15 @@ mod names;
 use std::fmt::Write;
 
 use tofu_ir::{
-    ARGUMENT_ATTRIBUTES, Attr, AttrData, BlockId, DisplayOptions, FUNCTION_TYPE, FunctionType, Module, Name,
-    OpId, RESULT_ATTRIBUTES, RegionId, Syntax, Trait, Type, TypeData, VALUE, ValueId, write_attr,
-    write_dense, write_dict, write_location, write_type, write_word,
+    ARGUMENT_ATTRIBUTES, Attr, AttrData, BlockId, DialectAttr, DisplayOptions, FUNCTION_TYPE, FunctionType,
+    Module, Name, OpId, RESULT_ATTRIBUTES, RegionId, Syntax, Type, TypeData, VALUE, ValueId, write_attr,
+    write_dense, write_dict, write_location, write_parameters, write_type, write_word,
 };
 
+use crate::foreign::{End, end_of, is_word_inner};
+pub use names::ValueNames;
 pub(crate) use names::is_block_number;
-use names::{ValueNames, written_block_name};
+use names::written_block_name;
 
 /// How a program is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -62,6 +64,9 @@ struct Printer<'m> {
     types: Vec<(u32, u32)>,
 }
 
+/// What a line begins with for each region that it stands in.
+const INDENT: &str = "  ";
+
 /// Regions deeper than any verified program has are cut off, so that printing a broken module cannot overflow the
 /// stack.
 const MAX_DEPTH: usize = tofu_ir::MAX_REGION_DEPTH * 2;
@@ -92,6 +97,8 @@ impl Printer<'_> {
             Some(Syntax::Value) => self.value_syntax(op),
             Some(Syntax::Body) => self.body_syntax(op),
             Some(Syntax::Function) => self.function_syntax(op),
+            Some(Syntax::Definition(attribute)) => self.definition_syntax(op, attribute),
+            Some(Syntax::Text(attribute)) => self.text_syntax(op, attribute),
             None => self.generic(op),
         }
         self.location(op);
@@ -133,8 +140,34 @@ impl Printer<'_> {
                         })
                     })
             }
+            Syntax::Definition(attribute) => {
+                bare && module.region_count(op) == 0
+                    && module.successors(op).is_empty()
+                    && module.attr(op, tofu_ir::SYMBOL_NAME).is_some_and(is_name)
+                    && defined(module, op, attribute).is_some()
+            }
+            Syntax::Text(attribute) => {
+                let is_plain = |&(name, attr): &(Name, Attr)| match module.text(name) {
+                    tofu_ir::SYMBOL_NAME => is_name(attr),
+                    name => name == attribute && self.text_stands_alone(attr),
+                };
+                bare && module.region_count(op) == 0
+                    && module.successors(op).is_empty()
+                    && module.attrs(op).len() == 2
+                    && module.attrs(op).iter().all(is_plain)
+            }
         };
         fits.then_some(syntax)
+    }
+
+    /// Whether the text in an attribute, written at the current place, is read back as it is.
+    fn text_stands_alone(&self, attr: Attr) -> bool {
+        let AttrData::String(text) = self.module.attr_data(attr) else { return false };
+        // A location may follow, whose quotes must not close one that the text leaves open.
+        let followed = format!("{text}\"");
+        let indent = self.indent * INDENT.len();
+        !text.starts_with(is_word_inner)
+            && end_of(&followed, 0, || indent, self.module.registry()) == End::Closed(text.len())
     }
 
     /// Whether the entry block says nothing that a signature of these arguments does not.
@@ -253,6 +286,28 @@ impl Printer<'_> {
         );
         if entry.is_some() {
             self.braced(op);
+        }
+    }
+
+    fn definition_syntax(&mut self, op: OpId, attribute: &str) {
+        let module = self.module;
+        if let Some(name) = module.symbol_name(op) {
+            self.symbol(name);
+        }
+        if let Some(defined) = defined(module, op, attribute) {
+            self.out.push_str(" = [");
+            write_parameters(&mut self.out, module, defined);
+            self.out.push(']');
+        }
+        self.keyword_attributes(op, &[tofu_ir::SYMBOL_NAME, attribute]);
+    }
+
+    fn text_syntax(&mut self, op: OpId, attribute: &str) {
+        if let Some(name) = self.module.symbol_name(op) {
+            self.symbol(name);
+        }
+        if let Some(AttrData::String(text)) = self.module.attr_value(op, attribute) {
+            self.out.push_str(text);
         }
     }
 
@@ -466,12 +521,18 @@ impl Printer<'_> {
 
     fn line(&mut self) {
         for _ in 0..self.indent {
-            self.out.push_str("  ");
+            self.out.push_str(INDENT);
         }
     }
 }
 
-/// Whether an op's inside has names of its own.
-fn is_isolated(module: &Module, op: OpId) -> bool {
-    module.has(op, Trait::Isolated)
+/// The attribute that a definition is of.
+fn defined<'m>(module: &'m Module, op: OpId, attribute: &str) -> Option<&'m DialectAttr> {
+    match module.attr_value(op, attribute)? {
+        AttrData::Dialect(dialect) => {
+            let name = module.def(op).defining_attribute(attribute);
+            (dialect.def.name == name).then_some(dialect)
+        }
+        _ => None,
+    }
 }

@@ -12,6 +12,22 @@ impl Whole<'_> {
     ///
     /// The results differ, or a worker fails.
     pub fn compare(&self, strategy: &Strategy, workers: u64, spoil: Spoil<'_>) -> Result<(), String> {
+        let combined = self.combined(strategy, workers, spoil)?;
+        let mut each = combined.iter().zip(&self.results).enumerate();
+        each.try_for_each(|(number, (own, whole))| same(own, whole, &format!("result {number}")))
+    }
+
+    /// What the results of `workers` workers are when put together.
+    ///
+    /// # Errors
+    ///
+    /// A worker fails, or what each computes whole differs.
+    pub fn combined(
+        &self,
+        strategy: &Strategy,
+        workers: u64,
+        spoil: Spoil<'_>,
+    ) -> Result<Vec<Tensor>, String> {
         let mut parts: Vec<Vec<Tensor>> = Vec::new();
         for worker in 0..workers {
             let part = strategy.part(self.description, self.extents, workers, worker);
@@ -27,23 +43,21 @@ impl Whole<'_> {
                 .map_err(|error| format!("worker {worker}: {error}\n{}", own.description))?;
             parts.push(results);
         }
-        for (number, (output, whole)) in strategy.outputs.iter().zip(&self.results).enumerate() {
+        let put_together = |(number, (output, whole)): (usize, (&Combine, &Tensor))| {
             let own: Vec<&Tensor> = parts.iter().filter_map(|part| part.get(number)).collect();
-            let combined = match output {
-                Combine::Concat { dim } => concat(&own, *dim, whole)?,
+            match output {
+                Combine::Concat { dim } => concat(&own, *dim, whole),
                 Combine::Replicated => {
-                    for other in &own {
-                        same(other, whole, &format!("replicated result {number}"))?;
-                    }
-                    continue;
+                    let what = format!("replicated result {number}");
+                    own.iter().try_for_each(|other| same(other, whole, &what))?;
+                    Ok(whole.clone())
                 }
                 Combine::Partial { reducer, component } => {
-                    self.reduce(strategy, &parts, number, *reducer, *component)?
+                    self.reduce(strategy, &parts, number, *reducer, *component)
                 }
-            };
-            same(&combined, whole, &format!("result {number}"))?;
-        }
-        Ok(())
+            }
+        };
+        strategy.outputs.iter().zip(&self.results).enumerate().map(put_together).collect()
     }
 
     /// Result `number`; what a custom combiner carries with it is combined along with it.

@@ -1,11 +1,11 @@
 //! What an op costs, for actual extents: the whole op or one worker's part.
 
-use tofu_ir::{ElementType, EntityId};
+use tofu_ir::ElementType;
 
 use crate::description::*;
 use crate::evaluate::{Part, eval_extent};
 use crate::opaque::OpaqueRegistry;
-use crate::region::{needs, regions, signed};
+use crate::region::{needs, region, signed};
 use crate::shape::resolve;
 use crate::walk::{index_mentions_var, single_term};
 
@@ -35,29 +35,28 @@ pub fn cost(
         let bits = u128::from(elements) * u128::from(resolve(ty, types).bits());
         u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
     };
+    let extents = signed(extents);
+    let needs = needs(data, &extents, part);
     let mut cost = Cost::default();
-    for (region, parameter) in regions(description, extents, part).iter().zip(&data.parameters) {
-        cost.bytes_read = cost.bytes_read.saturating_add(bytes(region.len(), parameter.ty));
+    for (need, parameter) in needs.operands.iter().zip(&data.parameters) {
+        let elements = region(need.as_deref(), parameter.dims.len()).len();
+        cost.bytes_read = cost.bytes_read.saturating_add(bytes(elements, parameter.ty));
     }
-    let counter = Counter { data, extents: signed(extents), types, part, registry };
+    let mut counter = Counter { data, extents, types, part, registry, calls: Vec::new() };
     for result in &data.results {
-        let elements = counter.points(&result.vars, |var| {
-            part.outputs.iter().find(|(other, ..)| *other == var).map(|share| share.2)
-        });
+        let share = |var| part.outputs.iter().find(|(other, ..)| *other == var).map(|share| share.2);
+        let ranges = result.vars.iter().map(|&var| (var, counter.points(&[var], share))).collect();
+        let (elements, flops) = counter.definition(ranges, result.body);
         cost.bytes_written = cost.bytes_written.saturating_add(bytes(elements, result.ty));
-        let each = counter.scalar(result.body);
-        let hidden = counter.opaque(result.body, part);
-        cost.flops = cost.flops.saturating_add(elements.saturating_mul(each)).saturating_add(hidden);
+        cost.flops = cost.flops.saturating_add(flops);
     }
-    let needs = needs(data, &counter.extents, part);
     for (item, need) in data.lets.iter().zip(&needs.lets) {
         let Some(need) = need else { continue };
-        let elements =
-            need.iter().fold(1u64, |points, interval| points.saturating_mul(interval.count() as u64));
-        let each = counter.scalar(item.body);
-        let hidden = counter.opaque(item.body, part);
-        cost.flops = cost.flops.saturating_add(elements.saturating_mul(each)).saturating_add(hidden);
+        let counts = need.iter().map(|interval| interval.count() as u64);
+        let (_, flops) = counter.definition(item.vars.iter().copied().zip(counts).collect(), item.body);
+        cost.flops = cost.flops.saturating_add(flops);
     }
+    cost.flops = cost.flops.saturating_add(counter.hidden());
     cost
 }
 
@@ -67,9 +66,21 @@ struct Counter<'a> {
     types: &'a [ElementType],
     part: &'a Part,
     registry: &'a OpaqueRegistry,
+    /// How often opaque functions are called: once for all elements that take the same arguments, whichever result
+    /// they are of.
+    calls: Vec<(&'a OpaqueCall, u64)>,
 }
 
-impl Counter<'_> {
+impl<'a> Counter<'a> {
+    /// The elements of a definition over these variables, and the operations outside of opaque functions.
+    fn definition(&mut self, mut ranges: Vec<(VarId, u64)>, body: ScalarId) -> (u64, u64) {
+        let elements = ranges.iter().fold(1u64, |points, &(_, count)| points.saturating_mul(count));
+        if elements > 0 && !self.data.opaques.is_empty() {
+            self.note_calls(body, &mut ranges);
+        }
+        (elements, elements.saturating_mul(self.scalar(body)))
+    }
+
     fn extent(&self, id: IndexId) -> u64 {
         eval_extent(self.data, id, &self.extents).map_or(0, |extent| extent.max(0) as u64)
     }
@@ -80,6 +91,12 @@ impl Counter<'_> {
             let extent = self.extent(self.data.variable(var).extent);
             points.saturating_mul(share(var).unwrap_or(extent).min(extent))
         })
+    }
+
+    /// The number of values of a variable of a reduction in its share, if it has one.
+    fn share(&self, reduction: ReductionId, var: VarId) -> Option<u64> {
+        let shares = self.part.reductions.iter();
+        shares.filter(|share| (share.0, share.1) == (reduction, var)).map(|share| share.3).next()
     }
 
     /// Whether operations on a type are counted: indices and truth values are the machinery around elements.
@@ -98,7 +115,10 @@ impl Counter<'_> {
             }
             Scalar::Unary(op, a) => (op.flops() * self.counts(*a)).saturating_add(self.scalar(*a)),
             Scalar::Binary(op, a, b) => {
-                (op.flops() * self.counts(*a)).saturating_add(self.scalar(*a)).saturating_add(self.scalar(*b))
+                let kept = || self.part.kept(id, [*a, *b]);
+                // What is left of a function without one of its operands is the other one.
+                let own = if kept().count() == 2 { op.flops() * self.counts(*a) } else { 0 };
+                kept().fold(own, |sum, operand| sum.saturating_add(self.scalar(operand)))
             }
             Scalar::Compare(_, a, b) => {
                 self.counts(*a).saturating_add(self.scalar(*a)).saturating_add(self.scalar(*b))
@@ -118,11 +138,7 @@ impl Counter<'_> {
                     };
                     return self.scalar(*term);
                 }
-                let points = self.points(&reduction.vars, |var| {
-                    let share =
-                        self.part.reductions.iter().find(|(other, name, ..)| other == id && *name == var);
-                    share.map(|share| share.3)
-                });
+                let points = self.points(&reduction.vars, |var| self.share(*id, var));
                 let bodies =
                     reduction.bodies.iter().fold(0u64, |sum, &body| sum.saturating_add(self.scalar(body)));
                 let combine = match reduction.reducer {
@@ -149,38 +165,77 @@ impl Counter<'_> {
         }
     }
 
-    /// Operations of the opaque functions in an expression: one call for all elements that take the same argument.
-    fn opaque(&self, id: ScalarId, part: &Part) -> u64 {
-        let all =
-            |ids: &[ScalarId]| ids.iter().fold(0u64, |sum, &id| sum.saturating_add(self.opaque(id, part)));
+    /// Notes the calls of opaque functions in an expression, whose variables have so many values.
+    fn note_calls(&mut self, id: ScalarId, ranges: &mut Vec<(VarId, u64)>) {
         let data = self.data;
         match data.scalar(id) {
-            Scalar::Unary(_, a) | Scalar::Convert(a) | Scalar::Bitcast(a) => all(&[*a]),
-            Scalar::Binary(_, a, b) | Scalar::Compare(_, a, b) => all(&[*a, *b]),
-            Scalar::Select(a, b, c) => all(&[*a, *b, *c]),
-            Scalar::Reduce(reduction, _) => all(&data.reduction(*reduction).bodies),
-            Scalar::Opaque(call, _) => {
-                let call = data.opaque(*call);
-                let Some(function) = self.registry.get(&call.function) else { return 0 };
-                let slots = || call.arguments.iter().flat_map(|slice| slice.dims.iter().flatten());
-                let is_used = |var: VarId| slots().any(|&index| index_mentions_var(data, index, var));
-                let vars: Vec<VarId> =
-                    (0..data.variables.len()).map(VarId::from_index).filter(|&var| is_used(var)).collect();
-                let calls = self.points(&vars, |var| {
-                    part.outputs.iter().find(|(other, ..)| *other == var).map(|share| share.2)
-                });
-                let dims: Vec<Vec<u64>> = call
-                    .arguments
-                    .iter()
-                    .map(|slice| {
-                        let dims = data.dims(slice.source);
-                        let whole = slice.dims.iter().zip(dims).filter(|(slot, _)| slot.is_none());
-                        whole.map(|(_, extent)| self.extent(extent)).collect()
-                    })
-                    .collect();
-                calls.saturating_mul((function.flops)(&dims, &call.constants))
+            Scalar::Literal(_) | Scalar::Carried(..) => {}
+            Scalar::Index(index) => self.note_calls_in_index(*index, ranges),
+            Scalar::Read(_, indices) => {
+                indices.iter().for_each(|&index| self.note_calls_in_index(index, ranges));
             }
-            _ => 0,
+            Scalar::Unary(_, a) | Scalar::Convert(a) | Scalar::Bitcast(a) => self.note_calls(*a, ranges),
+            Scalar::Binary(_, a, b) => {
+                self.part.kept(id, [*a, *b]).for_each(|operand| self.note_calls(operand, ranges));
+            }
+            Scalar::Compare(_, a, b) => [*a, *b].into_iter().for_each(|part| self.note_calls(part, ranges)),
+            Scalar::Select(a, b, c) => {
+                [*a, *b, *c].into_iter().for_each(|part| self.note_calls(part, ranges))
+            }
+            Scalar::Reduce(number, _) => {
+                let outer = ranges.len();
+                let reduction = data.reduction(*number);
+                for &var in &reduction.vars {
+                    ranges.push((var, self.points(&[var], |var| self.share(*number, var))));
+                }
+                reduction.bodies.iter().for_each(|&body| self.note_calls(body, ranges));
+                ranges.truncate(outer);
+            }
+            Scalar::Opaque(call, indices) => {
+                let call = data.opaque(*call);
+                let slots = || call.arguments.iter().flat_map(|slice| slice.dims.iter().flatten());
+                slots().chain(indices).for_each(|&index| self.note_calls_in_index(index, ranges));
+                let is_argument = |var: VarId| slots().any(|&index| index_mentions_var(data, index, var));
+                let count = (ranges.iter().filter(|(var, _)| is_argument(*var)))
+                    .fold(1u64, |points, &(_, count)| points.saturating_mul(count));
+                let alike = |other: &OpaqueCall| {
+                    (&other.function, &other.constants, other.comparator, &other.arguments)
+                        == (&call.function, &call.constants, call.comparator, &call.arguments)
+                };
+                match self.calls.iter_mut().find(|(other, _)| alike(other)) {
+                    Some((_, known)) => *known = count.max(*known),
+                    None => self.calls.push((call, count)),
+                }
+            }
         }
+    }
+
+    fn note_calls_in_index(&mut self, id: IndexId, ranges: &mut Vec<(VarId, u64)>) {
+        match self.data.index(id) {
+            Index::Const(_) | Index::Extent(_) | Index::Var(_) => {}
+            Index::Add(a, b) | Index::Sub(a, b) | Index::Mul(a, b) => {
+                self.note_calls_in_index(a, ranges);
+                self.note_calls_in_index(b, ranges);
+            }
+            Index::FloorDiv(a, _) | Index::Mod(a, _) => self.note_calls_in_index(a, ranges),
+            Index::Data(scalar) => self.note_calls(scalar, ranges),
+        }
+    }
+
+    /// Operations of the opaque functions that are called.
+    fn hidden(&self) -> u64 {
+        self.calls.iter().fold(0u64, |sum, (call, count)| {
+            let Some(function) = self.registry.get(&call.function) else { return sum };
+            let dims: Vec<Vec<u64>> = call
+                .arguments
+                .iter()
+                .map(|slice| {
+                    let dims = self.data.dims(slice.source);
+                    let whole = slice.dims.iter().zip(dims).filter(|(slot, _)| slot.is_none());
+                    whole.map(|(_, extent)| self.extent(extent)).collect()
+                })
+                .collect();
+            sum.saturating_add(count.saturating_mul((function.flops)(&dims, &call.constants)))
+        })
     }
 }

@@ -273,6 +273,33 @@ pub enum Reducer {
     Custom(CombinerId),
 }
 
+impl Reducer {
+    /// The built-in reducer that combines by a function, or by its inverse.
+    pub(crate) fn of(op: BinaryOp) -> Option<Reducer> {
+        match op {
+            BinaryOp::Add | BinaryOp::Sub => Some(Reducer::Sum),
+            BinaryOp::Mul => Some(Reducer::Prod),
+            BinaryOp::Max => Some(Reducer::Max),
+            BinaryOp::Min => Some(Reducer::Min),
+            BinaryOp::And => Some(Reducer::And),
+            BinaryOp::Or => Some(Reducer::Or),
+            _ => None,
+        }
+    }
+
+    /// The constant that a built-in reducer gives of nothing.
+    pub(crate) fn identity(self, ty: TypeRef) -> Literal {
+        match self {
+            Reducer::Sum | Reducer::Or | Reducer::Custom(_) => Literal::Int(0),
+            Reducer::Prod => Literal::Int(1),
+            Reducer::Max => Literal::Lowest,
+            Reducer::Min => Literal::Highest,
+            Reducer::And if ty == TypeRef::Concrete(ElementType::I1) => Literal::Int(1),
+            Reducer::And => Literal::Int(-1),
+        }
+    }
+}
+
 /// A function of two tuples of values: a custom combiner of reductions, or a comparator for opaque functions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Combiner {
@@ -324,6 +351,20 @@ impl Description {
         let mut hasher = FxHasher::default();
         data.hash(&mut hasher);
         Description(Arc::new(Inner { hash: hasher.finish(), data, spans }))
+    }
+
+    /// The same description, as one that was not read from a text.
+    pub fn without_places(&self) -> Description {
+        let Spans { parameters, scalars, indices, conditions, .. } = self.spans();
+        let none = |spans: &[Span]| vec![Span::NONE; spans.len()];
+        let spans = Spans {
+            whole: Span::NONE,
+            parameters: none(parameters),
+            scalars: none(scalars),
+            indices: none(indices),
+            conditions: none(conditions),
+        };
+        Description(Arc::new(Inner { hash: self.0.hash, data: self.0.data.clone(), spans }))
     }
 
     /// The tables.

@@ -39,12 +39,31 @@ pub struct Trace {
 }
 
 /// The part of the index space that is evaluated; whatever is not named is evaluated over its whole range.
+///
+/// The results of parts that cover the whole make up the whole: along the variables of results they are concatenated,
+/// along those of reductions combined by the reducer. What is combined with such a reduction afterwards, `b[]` in
+/// `b[] + sum(i) x[i]`, must then be left out of all parts but one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Part {
     /// Index variables of results, with the first value and the number of values.
     pub outputs: Vec<(VarId, u64, u64)>,
     /// Index variables of reductions, likewise.
     pub reductions: Vec<(ReductionId, VarId, u64, u64)>,
+    /// Sums `a + b`, and which of `a` and `b` is left out: it is not computed, and 0 stands in its place. Likewise
+    /// differences, products, `max`, `min`, `and` and `or`, each with what its reducer gives of nothing.
+    pub left_out: Vec<(ScalarId, ScalarId)>,
+}
+
+impl Part {
+    /// Whether an operand of a function of two values is left out.
+    pub(crate) fn leaves_out(&self, of: ScalarId, operand: ScalarId) -> bool {
+        self.left_out.contains(&(of, operand))
+    }
+
+    /// The operands of a function of two values that are not left out.
+    pub(crate) fn kept(&self, of: ScalarId, operands: [ScalarId; 2]) -> impl Iterator<Item = ScalarId> {
+        operands.into_iter().filter(move |&operand| !self.leaves_out(of, operand))
+    }
 }
 
 /// Computes the results of whole operands.

@@ -199,7 +199,10 @@ impl<'d> Facts<'d> {
     }
 
     fn rewritten(&self, poly: Poly) -> Poly {
-        self.equations.iter().fold(poly, |poly, (from, to)| poly.rewrite(from, to))
+        self.equations.iter().fold(poly, |poly, (from, to)| match poly.has_factors(from) {
+            true => poly.rewrite(from, to),
+            false => poly,
+        })
     }
 
     /// `a floordiv b`, as far as divisibility is known.
@@ -235,13 +238,19 @@ impl<'d> Facts<'d> {
     pub(crate) fn proves(&mut self, poly: &Poly) -> bool {
         let mut budget = BUDGET;
         let poly = self.rewritten(poly.clone());
-        if self.positive(&poly, &mut budget) {
+        // Most often it is just what a guard says, and needs no search.
+        let says_it = |guard: &Poly| guard.differs_by(&poly).is_some_and(|difference| difference >= 0);
+        if self.guards.iter().any(says_it) || self.positive(&poly, &mut budget) {
             return true;
         }
         let guards = self.guards.clone();
+        // Where something is known that cannot be, nothing is ever evaluated.
+        if guards.iter().any(|guard| guard.as_constant().is_some_and(|value| value < 0)) {
+            return true;
+        }
         let weakened: SmallVec<[Poly; 8]> =
             guards.iter().flat_map(|guard| weaker(&poly, &self.rewritten(guard.clone()))).collect();
-        // A guard that says just that needs no search.
+        // Nor does a multiple of a guard need a search.
         if weakened.iter().any(|first| first.as_constant().is_some_and(|value| value >= 0)) {
             return true;
         }

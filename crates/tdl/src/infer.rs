@@ -22,15 +22,22 @@ pub fn describe(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
     Err(module.error(op, &codes::TDL_MISSING_DEFINITION, message))
 }
 
-/// The result types of an op that has a description, for [`OpDef::infer_types`](tofu_ir::OpDef::infer_types).
+/// The result types of an op that has a description, for [`OpDef::infer_types`](tofu_ir::OpDef::infer_types). Extents
+/// that do not follow from the operands are those of the written results.
 ///
 /// # Errors
 ///
-/// The op has no description, an operand is no tensor, or the operands do not fit the description.
+/// The op has no description, an operand is no tensor, the operands do not fit the description, or extents follow only
+/// from results that are not written.
 pub fn infer_types(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
     let description = describe(module, op)?;
-    let solution = solve_op(module, op, &description, &[])?;
-    if solution.extents.contains(&Dim::Unknown) && !given_by_results(&description).is_empty() {
+    let needs_results = !given_by_results(&description).is_empty();
+    let written: Option<Vec<TensorType>> =
+        module.results(op).map(|result| module.tensor_type(result).cloned()).collect();
+    let written = written.filter(|written| needs_results && written.len() == description.results().len());
+    let written_types = written.as_deref().unwrap_or_default();
+    let solution = solve_op_as(module, op, &description, &operand_types(module, op)?, written_types)?;
+    if needs_results && written.is_none() && solution.extents.contains(&Dim::Unknown) {
         let message = format!("the result types of `{}` must be written", module.def(op).written_name());
         return Err(module.error(op, &codes::CANNOT_INFER_TYPE, message));
     }
@@ -40,29 +47,49 @@ pub fn infer_types(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnosti
 /// Checks operands and written results of an op against its description, for
 /// [`OpDef::verify`](tofu_ir::OpDef::verify).
 pub fn verify_types(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
-    let results: Result<Vec<TensorType>, Diagnostic> = (0..module.result_count(op))
-        .map(|number| tensor_type(module, op, Value::Result(number)).cloned())
-        .collect();
-    let solved =
-        results.and_then(|results| solve_op(module, op, &describe(module, op)?, &results).map(|_| ()));
-    found.extend(solved.err());
+    found.extend(describe(module, op).and_then(|description| solve_op(module, op, &description)).err());
 }
 
-fn solve_op(
+/// All that follows from the types of an op's operands and results, by its description.
+///
+/// # Errors
+///
+/// An operand or a result is no tensor, or they do not fit the description: both places of a disagreement.
+pub fn solve_op(module: &Module, op: OpId, description: &Description) -> Result<Solution, Diagnostic> {
+    solve_op_as(module, op, description, &operand_types(module, op)?, &result_types(module, op)?)
+}
+
+/// [`solve_op`] with types that are known better than they are written, or only in part: no results are taken as
+/// results of which nothing is known.
+///
+/// # Errors
+///
+/// They do not fit the description: both places of a disagreement.
+pub fn solve_op_as(
     module: &Module,
     op: OpId,
     description: &Description,
+    operands: &[TensorType],
     results: &[TensorType],
 ) -> Result<Solution, Diagnostic> {
-    let operands = (0..module.operand_count(op))
-        .map(|number| tensor_type(module, op, Value::Operand(number)).cloned())
-        .collect::<Result<Vec<TensorType>, Diagnostic>>()?;
     let names = |value: Value| match value {
         Value::Operand(_) => module.quoted_value(value_of(module, op, value)),
         Value::Result(0) if module.result_count(op) == 1 => "the result".to_owned(),
         Value::Result(number) => format!("result {number}"),
     };
-    solve_named(description, &operands, results, &names).map_err(|mismatch| diagnostic(module, op, &mismatch))
+    solve_named(description, operands, results, &names).map_err(|mismatch| diagnostic(module, op, &mismatch))
+}
+
+fn operand_types(module: &Module, op: OpId) -> Result<Vec<TensorType>, Diagnostic> {
+    (0..module.operand_count(op))
+        .map(|number| tensor_type(module, op, Value::Operand(number)).cloned())
+        .collect()
+}
+
+fn result_types(module: &Module, op: OpId) -> Result<Vec<TensorType>, Diagnostic> {
+    (0..module.result_count(op))
+        .map(|number| tensor_type(module, op, Value::Result(number)).cloned())
+        .collect()
 }
 
 fn tensor_type(module: &Module, op: OpId, value: Value) -> Result<&TensorType, Diagnostic> {

@@ -90,7 +90,7 @@ pub use description::*;
 pub use evaluate::{
     EvaluateError, Part, Tensor, Trace, combine_partials, eval_extent, evaluate, evaluate_part,
 };
-pub use infer::{describe, infer_types, verify_types};
+pub use infer::{describe, infer_types, solve_op, solve_op_as, verify_types};
 pub use local::{Local, local};
 pub use opaque::{
     OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueRegistry, OpaqueResults, Reference,

@@ -15,6 +15,7 @@ use crate::builder::Builder;
 use crate::description::*;
 use crate::evaluate::Part;
 use crate::region::{Interval, Needs, Region, Scope, bind_output, bind_reduction, needs, region, signed};
+use crate::scalar::BinaryOp;
 
 /// One worker's share of an op.
 #[derive(Clone, Debug)]
@@ -163,10 +164,7 @@ impl Rewriter<'_> {
                 let a = self.scalar(*a, scope);
                 self.b.unary(*op, a)
             }
-            Scalar::Binary(op, a, b) => {
-                let (a, b) = (self.scalar(*a, scope), self.scalar(*b, scope));
-                self.b.binary(*op, a, b)
-            }
+            Scalar::Binary(op, a, b) => self.binary(id, *op, [*a, *b], scope),
             Scalar::Compare(comparison, a, b) => {
                 let (a, b) = (self.scalar(*a, scope), self.scalar(*b, scope));
                 self.b.compare(*comparison, a, b)
@@ -214,6 +212,30 @@ impl Rewriter<'_> {
                 self.b.opaque_of_type(call, &indices, ty)
             }
         }
+    }
+
+    /// A function of two values, or what is left of it.
+    fn binary(
+        &mut self,
+        id: ScalarId,
+        op: BinaryOp,
+        [a, b]: [ScalarId; 2],
+        scope: &mut Scope<'_>,
+    ) -> ScalarId {
+        let left_out = |operand: ScalarId| self.part.leaves_out(id, operand);
+        match (left_out(a), left_out(b)) {
+            (false, true) => return self.scalar(a, scope),
+            (true, false) if op != BinaryOp::Sub => return self.scalar(b, scope),
+            _ => {}
+        }
+        let [a, b] = [a, b].map(|operand| match Reducer::of(op).filter(|_| left_out(operand)) {
+            None => self.scalar(operand, scope),
+            Some(reducer) => {
+                let ty = self.data.scalar_type(operand);
+                self.b.literal(reducer.identity(ty), ty)
+            }
+        });
+        self.b.binary(op, a, b)
     }
 
     fn reduce(&mut self, id: ReductionId, component: u32, scope: &Scope<'_>) -> ScalarId {

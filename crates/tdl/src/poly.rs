@@ -121,37 +121,29 @@ impl Poly {
     }
 
     fn plus(&self, other: &Poly, factor: i128) -> Poly {
-        let mut result = Poly { overflow: self.overflow || other.overflow, ..Poly::default() };
-        let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
-        loop {
-            let take_left = match (a.peek(), b.peek()) {
-                (None, None) => break,
-                (Some(_), None) => true,
-                (None, Some(_)) => false,
-                (Some(x), Some(y)) if x.0 == y.0 => {
-                    let sum = y.1.checked_mul(factor).and_then(|y| x.1.checked_add(y));
-                    match sum {
-                        Some(0) => {}
-                        Some(sum) => result.terms.push((x.0.clone(), sum)),
-                        None => result.overflow = true,
-                    }
-                    a.next();
-                    b.next();
-                    continue;
-                }
-                (Some(x), Some(y)) => x.0 < y.0,
-            };
-            if take_left {
-                result.terms.extend(a.next().cloned());
-            } else if let Some((monomial, value)) = b.next() {
-                match value.checked_mul(factor) {
-                    Some(value) => result.terms.push((monomial.clone(), value)),
-                    None => result.overflow = true,
-                }
-            }
+        if factor == 1 && self.terms.is_empty() && !self.overflow {
+            return other.clone();
         }
-        result.overflow |= result.terms.len() > MAX_TERMS;
-        result
+        let mut sum = Poly { overflow: self.overflow || other.overflow, ..Poly::default() };
+        let (mut left, mut right) = (&self.terms[..], &other.terms[..]);
+        loop {
+            let (x, y) = match (left.first(), right.first()) {
+                (Some(x), Some(y)) if x.0 < y.0 => (Some(x), None),
+                (Some(x), Some(y)) if x.0 > y.0 => (None, Some(y)),
+                both => both,
+            };
+            let Some((monomial, _)) = x.or(y) else { break };
+            let added = y.map_or(Some(0), |y| y.1.checked_mul(factor));
+            match added.and_then(|added| x.map_or(0, |x| x.1).checked_add(added)) {
+                Some(0) => {}
+                Some(value) => sum.terms.push((Monomial::from_slice(monomial), value)),
+                None => sum.overflow = true,
+            }
+            left = &left[usize::from(x.is_some())..];
+            right = &right[usize::from(y.is_some())..];
+        }
+        sum.overflow |= sum.terms.len() > MAX_TERMS;
+        sum
     }
 
     pub(crate) fn offset(&self, value: i128) -> Poly {
@@ -159,7 +151,14 @@ impl Poly {
     }
 
     pub(crate) fn scale(&self, factor: i128) -> Poly {
-        Poly::default().plus(self, factor).without_zeros()
+        let mut scaled = self.clone();
+        for (_, value) in &mut scaled.terms {
+            match value.checked_mul(factor) {
+                Some(product) => *value = product,
+                None => scaled.overflow = true,
+            }
+        }
+        scaled.without_zeros()
     }
 
     fn without_zeros(mut self) -> Poly {
@@ -168,6 +167,9 @@ impl Poly {
     }
 
     pub(crate) fn mul(&self, other: &Poly) -> Poly {
+        if let Some(factor) = other.as_constant() {
+            return self.scale(factor);
+        }
         let mut result = Poly { overflow: self.overflow || other.overflow, ..Poly::default() };
         if self.terms.len() * other.terms.len() > 4 * MAX_TERMS {
             result.overflow = true;
@@ -223,6 +225,23 @@ impl Poly {
             factor = factor.add(&term);
         }
         Some((factor, rest))
+    }
+
+    /// The number that `other` is larger by, if it is one.
+    pub(crate) fn differs_by(&self, other: &Poly) -> Option<i128> {
+        // The constant, which has the least monomial, comes first.
+        let parts = |poly: &Poly| match poly.terms.first() {
+            Some((monomial, value)) if monomial.is_empty() => (*value, 1),
+            _ => (0, 0),
+        };
+        let ((own, first), (its, second)) = (parts(self), parts(other));
+        let same = !self.overflow && !other.overflow && self.terms[first..] == other.terms[second..];
+        its.checked_sub(own).filter(|_| same)
+    }
+
+    /// Whether a product of atoms is a part of a term.
+    pub(crate) fn has_factors(&self, factors: &Monomial) -> bool {
+        self.terms.iter().any(|(monomial, _)| without(monomial, factors).is_some())
     }
 
     /// This with every occurrence of a product of atoms replaced.

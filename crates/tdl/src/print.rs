@@ -26,6 +26,12 @@ pub(crate) fn index_text(data: &Data, id: IndexId) -> String {
     Printer { data }.index(id, 0)
 }
 
+/// A condition of a description as text.
+pub(crate) fn condition_text(data: &Data, condition: Condition) -> String {
+    let relation = if condition.relation == Relation::Equal { "=" } else { "<=" };
+    format!("{} {relation} {}", index_text(data, condition.left), index_text(data, condition.right))
+}
+
 /// A scalar expression of a description as text.
 pub(crate) fn scalar_text(data: &Data, id: ScalarId) -> String {
     Printer { data }.scalar(id, None).text
@@ -96,10 +102,8 @@ impl Printer<'_> {
             }
         }
         for (number, condition) in data.conditions.iter().enumerate() {
-            let relation = if condition.relation == Relation::Equal { "=" } else { "<=" };
-            let (left, right) = (self.index(condition.left, 0), self.index(condition.right, 0));
             out.push_str(if number == 0 { "\n    where " } else { ", " });
-            out.push_str(&format!("{left} {relation} {right}"));
+            out.push_str(&condition_text(data, *condition));
         }
         out.push_str(" {\n");
         for combiner in &data.combiners {

@@ -153,13 +153,19 @@ impl Walk<'_> {
                 self.access(*source, indices.iter().copied().map(Some), scope);
             }
             Scalar::Unary(_, a) | Scalar::Convert(a) | Scalar::Bitcast(a) => self.scalar(*a, scope),
-            Scalar::Binary(_, a, b) | Scalar::Compare(_, a, b) => {
+            Scalar::Binary(_, a, b) => {
+                self.part.kept(id, [*a, *b]).for_each(|operand| self.scalar(operand, scope));
+            }
+            Scalar::Compare(_, a, b) => {
                 self.scalar(*a, scope);
                 self.scalar(*b, scope);
             }
             Scalar::Select(condition, a, b) => {
                 self.scalar(*condition, scope);
                 for (branch, holds) in [(*a, true), (*b, false)] {
+                    if let Scalar::Literal(_) = data.scalar(branch) {
+                        continue;
+                    }
                     let mut inside = scope.clone();
                     inside.assume(*condition, holds);
                     self.scalar(branch, &inside);

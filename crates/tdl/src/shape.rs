@@ -13,8 +13,8 @@ use tofu_ir::{Dim, ElementType, TensorType};
 
 use crate::check::instance_error;
 use crate::description::*;
-use crate::print::type_text;
-use solver::{Origin, Solver};
+use crate::print::{condition_text, type_text};
+use solver::{Conflict, Origin, Solver};
 
 pub use crate::check::resolve;
 
@@ -125,11 +125,11 @@ pub(crate) fn solve_named(
             solver.dimension(expected, actual, Origin::Result(number, dimension));
         }
     }
-    solver.solve().map_err(|(message, value, other)| Mismatch {
+    solver.solve().map_err(|conflict| Mismatch {
         code: codes::SHAPE_MISMATCH.id,
-        message,
-        value,
-        other,
+        message: conflict.message,
+        value: conflict.value,
+        other: conflict.other,
         span: description.spans().whole,
     })?;
     let mut tensor = |dims: &[IndexId], ty: TypeRef| TensorType {
@@ -149,15 +149,30 @@ pub fn operand_dims(description: &Description, extents: &[u64]) -> Option<Vec<Ve
     data.parameters.iter().map(|parameter| parameter.dims.iter().map(size).collect()).collect()
 }
 
-/// Extents that do not follow when all operands and results are known.
+/// Conditions that no extents satisfy; or else, extents that do not follow when all operands and results are known.
 pub(crate) fn undetermined(description: &Description) -> Vec<Diagnostic> {
     let data = description.data();
-    unsolved(data, true)
+    let spans = description.spans();
+    let unsolved = match unsolved(data, true) {
+        Ok(unsolved) => unsolved,
+        // Where values may have any extents, only conditions can disagree.
+        Err(conflict) => {
+            let (message, span) = match conflict.condition {
+                Some(number) => {
+                    let text = condition_text(data, data.conditions[number]);
+                    (format!("no extents satisfy `{text}`"), spans.conditions[number])
+                }
+                None => (conflict.message, Span::NONE),
+            };
+            return vec![Diagnostic::error(&codes::TDL_UNSATISFIABLE, span.or(spans.whole), message)];
+        }
+    };
+    unsolved
         .into_iter()
         .map(|extent| {
             let message =
                 format!("the extent `{extent}` follows neither from the operands nor from the results");
-            let error = Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, description.spans().whole, message);
+            let error = Diagnostic::error(&codes::TDL_UNSOLVED_EXTENT, spans.whole, message);
             error.help(format!("say what it is: `where {extent} = …`"))
         })
         .collect()
@@ -165,10 +180,11 @@ pub(crate) fn undetermined(description: &Description) -> Vec<Diagnostic> {
 
 /// The extents that do not follow when all operands are known, so that the types of results must be given.
 pub(crate) fn given_by_results(description: &Description) -> Vec<&str> {
-    unsolved(description.data(), false)
+    unsolved(description.data(), false).unwrap_or_default()
 }
 
-fn unsolved(data: &Data, with_results: bool) -> Vec<&str> {
+/// The extents that do not follow when all operands are known and, perhaps, all results.
+fn unsolved(data: &Data, with_results: bool) -> Result<Vec<&str>, Conflict> {
     let mut solver = Solver::new(data, &|_| String::new());
     for (number, parameter) in data.parameters.iter().enumerate() {
         for (dimension, &expected) in parameter.dims.iter().enumerate() {
@@ -180,9 +196,8 @@ fn unsolved(data: &Data, with_results: bool) -> Vec<&str> {
             solver.dimension(expected, Dim::Unknown, Origin::Result(number, dimension));
         }
     }
-    // Unknown extents never disagree.
-    let _ = solver.solve();
-    solver.unsolved()
+    solver.solve()?;
+    Ok(solver.unsolved())
 }
 
 fn arity(

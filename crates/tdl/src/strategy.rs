@@ -2,7 +2,7 @@
 //!
 //! Splitting an index variable of a result gives each worker a part of the result (the parts are concatenated);
 //! splitting a variable of a reduction that is the last thing done to a result gives each worker a partial result (they
-//! are reduced). Giving the variable the range of one share and bounding every access tells what the worker reads
+//! are reduced; what is combined with all of them, a bias, counts in the first one). Giving the variable the range of one share and bounding every access tells what the worker reads
 //! (Tofu, EuroSys 2019, sections 4.2 and 4.3). The classification is symbolic, once for a description; for actual
 //! extents [`regions`](crate::regions) gives the exact boxes.
 
@@ -17,6 +17,8 @@ use crate::evaluate::Part;
 use crate::region::{Region, regions, signed};
 use crate::{evaluate::eval_extent, facts::Facts};
 pub use amount::Amount;
+use axes::Axis;
+use partial::Split;
 
 /// One way of splitting an op.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,8 +33,8 @@ pub struct Strategy {
     pub outputs: Vec<Combine>,
     /// What a worker needs of each operand.
     pub operands: Vec<OperandLayout>,
-    vars: Vec<VarId>,
-    reductions: Vec<(ReductionId, VarId)>,
+    var: VarId,
+    split: Split,
 }
 
 /// How the parts of a result make up the whole.
@@ -62,6 +64,9 @@ pub enum Combine {
 pub struct OperandLayout {
     /// One layout for each dimension.
     pub dims: Vec<DimLayout>,
+    /// Only worker 0, whose share starts at 0, needs this, as what is added once to what the workers' parts sum up to
+    /// (or combined in another way). The others read nothing of it.
+    pub first_only: bool,
 }
 
 /// What a worker needs of a dimension of an operand.
@@ -97,19 +102,14 @@ pub enum DimLayout {
 /// All strategies of a description, in the order of the results' indices, then of the reductions' variables.
 pub fn strategies(description: &Description) -> Vec<Strategy> {
     let data = description.data();
+    let facts = Facts::new(data);
     axes::candidates(data)
         .into_iter()
         .map(|axis| {
-            let (block, operands) = layout::operands(data, &axis);
-            Strategy {
-                variable: data.variable(axis.var).name.clone(),
-                extent: data.variable(axis.var).extent,
-                block,
-                outputs: axis.outputs,
-                operands,
-                vars: vec![axis.var],
-                reductions: axis.reductions.into_iter().map(|reduction| (reduction, axis.var)).collect(),
-            }
+            let (block, operands) = layout::operands(&facts, &axis);
+            let Axis { var, outputs, split } = axis;
+            let Variable { ref name, extent } = *data.variable(var);
+            Strategy { variable: name.clone(), extent, block, outputs, operands, var, split }
         })
         .collect()
 }
@@ -147,12 +147,16 @@ impl Strategy {
         each.checked_mul(workers) == Some(self.values(description, extents))
     }
 
-    /// The part of the index space that a worker computes.
+    /// The part of the index space that a worker computes. Addends of reductions that are split (a bias) count in the
+    /// part of worker 0, whose share starts at 0; the others leave them out.
     pub fn part(&self, description: &Description, extents: &[u64], workers: u64, worker: u64) -> Part {
         let (start, length) = self.share(description, extents, workers, worker);
+        let Split { reductions, addends, .. } = &self.split;
         Part {
-            outputs: self.vars.iter().map(|&var| (var, start, length)).collect(),
-            reductions: self.reductions.iter().map(|&(id, var)| (id, var, start, length)).collect(),
+            outputs: vec![(self.var, start, length)],
+            reductions: reductions.iter().map(|&id| (id, self.var, start, length)).collect(),
+            // Not the one whose share starts at 0: of no values at all, every share does.
+            left_out: if worker == 0 { Vec::new() } else { addends.clone() },
         }
     }
 

@@ -7,7 +7,8 @@ mod sdy;
 pub use attributes::*;
 pub use sdy::*;
 
-use tofu_ir::{BlockCount, DICT, Dialect, OpDef, STRING, any, op, optional, region, required};
+use tofu_ir::{BlockCount, DICT, Dialect, OpDef, STRING, Trait, any, op, optional, region, required};
+use tofu_tdl::Undescribed;
 
 /// The dialect of StableHLO's own attributes and of ops that nothing here knows.
 ///
@@ -54,7 +55,9 @@ const fn prefix(name: &'static str, summary: &'static str) -> Dialect {
 
 /// The attribute of an [`OPAQUE`] op that holds the op's own name.
 pub const OPAQUE_NAME: &str = "name";
-/// The attribute of an [`OPAQUE`] op that holds the op's own attributes.
+/// The attribute of an [`OPAQUE`] op that holds the attributes that the op itself knows, `<{…}>`.
+pub const OPAQUE_PROPERTIES: &str = "properties";
+/// The attribute of an [`OPAQUE`] op that holds the attributes that others have put on the op, `{…}`.
 pub const OPAQUE_ATTRIBUTES: &str = "attributes";
 
 /// `stablehlo.opaque`: an op that nothing here knows. It is kept as it was written, and nothing is concluded from it.
@@ -63,6 +66,11 @@ pub static OPAQUE: OpDef = op("stablehlo.opaque")
     .example("%r = stablehlo.opaque %x {attributes = {mode = 1}, name = \"other.op\"} : tensor<4x8xf32>")
     .operands(&[any("operands").variadic()])
     .results(&[any("results").variadic()])
-    .attributes(&[optional(OPAQUE_ATTRIBUTES, DICT), required(OPAQUE_NAME, STRING)])
+    .attributes(&[
+        optional(OPAQUE_ATTRIBUTES, DICT),
+        required(OPAQUE_NAME, STRING),
+        optional(OPAQUE_PROPERTIES, DICT),
+    ])
     .regions(&[region("regions").blocks(BlockCount::Any).variadic()])
-    .traits(&[tofu_ir::Trait::NoTerminator]);
+    .traits(&[Trait::NoTerminator])
+    .interfaces(&[&Undescribed("nothing here knows what it computes")]);

@@ -91,6 +91,8 @@ struct Reader<'s> {
     base: u32,
     /// Where reading goes on, in bytes of `text`.
     at: usize,
+    /// Where white space and comments were passed over last: what is missing is missing before them.
+    blank: Range<usize>,
     options: ReadOptions,
     module: Module,
     found: Vec<Diagnostic>,
@@ -121,6 +123,7 @@ impl<'s> Reader<'s> {
             text,
             base,
             at: 0,
+            blank: 0..0,
             options,
             module,
             found: Vec::new(),
@@ -143,11 +146,19 @@ impl<'s> Reader<'s> {
         if !self.stopped {
             self.found.extend(verify_damaged(&self.module, &self.damage));
         }
+        // Types cannot be left away here.
+        let results = self.found.iter_mut().filter(|found| found.code.id == codes::WRONG_RESULT_TYPE.id);
+        results.for_each(|found| found.help = None);
         Parsed::new(self.module, self.found)
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
         Span::new(self.base + start as u32, self.base + end as u32)
+    }
+
+    /// The text at a place.
+    fn written(&self, span: Span) -> &'s str {
+        self.text.get((span.start - self.base) as usize..(span.end - self.base) as usize).unwrap_or("")
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {

@@ -7,8 +7,8 @@
 use tofu_ir::{ElementType, ParametricDef};
 
 use crate::dialect::{
-    COMPARISON_DIRECTION, COMPARISON_TYPE, DOT_ALGORITHM, FFT_TYPE, GATHER, PRECISION, RNG_ALGORITHM,
-    RNG_DISTRIBUTION, SCATTER, TRANSPOSE,
+    CHANNEL_HANDLE, COMPARISON_DIRECTION, COMPARISON_TYPE, DOT_ALGORITHM, FFT_TYPE, GATHER, PRECISION,
+    RNG_ALGORITHM, RNG_DISTRIBUTION, SCATTER, TRANSPOSE,
 };
 
 /// How an op is written.
@@ -22,12 +22,20 @@ pub(crate) struct OpSyntax {
 /// The pretty form of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
-    /// `op %x, %y, key = value {attributes} : types`; without a result type of its own, the last type is the result's.
+    /// `op %x, %y, key = value {attributes} : (types) -> types`, or with one type that all operands and results have.
     Plain,
-    /// The same, and the types are those of the results, one for each operand.
-    PlainEach,
-    /// The same, and there are no results.
-    PlainNone,
+    /// The same, always with the types of operands and results.
+    Functional,
+    /// The same, with the result's type only.
+    Result,
+    /// The same, with the types of the results, one for each operand.
+    Each,
+    /// The same, with the operands' types only, since there are no results.
+    NoResult,
+    /// The same, with the types without parentheses: `type, type -> type`.
+    Chlo,
+    /// Only as `"op"(%x) <{…}> ({…}) : (types) -> types`.
+    Generic,
     Call,
     Compare,
     Composite,
@@ -41,6 +49,10 @@ pub(crate) enum Form {
     NamedComputation,
     Reduce,
     ReducePrecision,
+    /// `op %x, %y, %shape, distribution = UNIFORM : (types) -> type`. Our op has no operand for the shape.
+    Rng,
+    /// `op %x, %y, %z : predicate, type`, or with the types of operands and results.
+    Select,
     Slice,
     /// `op %x <sharding> : type`.
     Sharding,
@@ -59,11 +71,26 @@ pub(crate) struct AttributeSyntax {
     /// Its name in our op.
     pub(crate) ours: &'static str,
     pub(crate) kind: Kind,
+    /// What it is in StableHLO where our op leaves it out.
+    pub(crate) default: Default,
+}
+
+/// What an attribute of StableHLO is that our op does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Default {
+    /// It is not there either.
+    Absent,
+    /// 1.
+    One,
+    /// A zero for each dimension of the first operand.
+    Zeros,
 }
 
 /// What an attribute is in StableHLO, and so with us unless something else is said.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
+    /// The same as with us.
+    Same,
     /// A list of integers: `array<i64: 1, 2>`, pretty `[1, 2]`.
     Ints,
     /// A list of booleans, `array<i1: true>`; a list of 0 and 1 with us.
@@ -90,8 +117,8 @@ pub(crate) enum Kind {
     Dot,
     /// `#stablehlo.conv<…>`; a string with us.
     Conv,
-    /// A structure, whose fields are attributes with us.
-    Flat(&'static ParametricDef, &'static [&'static str]),
+    /// A structure, whose fields are attributes with us: the names of both.
+    Flat(&'static ParametricDef, &'static [(&'static str, &'static str)]),
 }
 
 const fn op(name: &'static str, form: Form, attributes: &'static [AttributeSyntax]) -> OpSyntax {
@@ -99,7 +126,14 @@ const fn op(name: &'static str, form: Form, attributes: &'static [AttributeSynta
 }
 
 const fn attr(key: &'static str, name: &'static str, ours: &'static str, kind: Kind) -> AttributeSyntax {
-    AttributeSyntax { key, name, ours, kind }
+    AttributeSyntax { key, name, ours, kind, default: Default::Absent }
+}
+
+impl AttributeSyntax {
+    const fn default(mut self, default: Default) -> AttributeSyntax {
+        self.default = default;
+        self
+    }
 }
 
 /// Under one name everywhere but before the `=` of the pretty form.
@@ -121,12 +155,12 @@ const I64: Kind = Int(ElementType::I64);
 const GATHER_FIELDS: Kind = Flat(
     &GATHER,
     &[
-        "offset_dims",
-        "collapsed_slice_dims",
-        "operand_batching_dims",
-        "start_indices_batching_dims",
-        "start_index_map",
-        "index_vector_dim",
+        ("offset_dims", "offset_dims"),
+        ("collapsed_slice_dims", "collapsed_slice_dims"),
+        ("operand_batching_dims", "operand_batching_dims"),
+        ("start_indices_batching_dims", "start_indices_batching_dims"),
+        ("start_index_map", "start_index_map"),
+        ("index_vector_dim", "index_vector_dim"),
     ],
 );
 
@@ -134,14 +168,24 @@ const GATHER_FIELDS: Kind = Flat(
 const SCATTER_FIELDS: Kind = Flat(
     &SCATTER,
     &[
-        "update_window_dims",
-        "inserted_window_dims",
-        "input_batching_dims",
-        "scatter_indices_batching_dims",
-        "scatter_dims_to_operand_dims",
-        "index_vector_dim",
+        ("update_window_dims", "update_window_dims"),
+        ("inserted_window_dims", "inserted_window_dims"),
+        ("input_batching_dims", "input_batching_dims"),
+        ("scatter_indices_batching_dims", "scatter_indices_batching_dims"),
+        ("scatter_dims_to_operand_dims", "scatter_dims_to_operand_dims"),
+        ("index_vector_dim", "index_vector_dim"),
     ],
 );
+
+const CHANNEL: AttributeSyntax = attr(
+    "",
+    "channel_handle",
+    "",
+    Flat(&CHANNEL_HANDLE, &[("handle", "channel_id"), ("type", "channel_type")]),
+);
+
+const FEATURE_GROUPS: AttributeSyntax = plain("feature_group_count", I64).default(Default::One);
+const BATCH_GROUPS: AttributeSyntax = plain("batch_group_count", I64).default(Default::One);
 
 const PRECISION_CONFIG: AttributeSyntax =
     attr("precision", "precision_config", "stablehlo.precision_config", Words(&PRECISION));
@@ -151,8 +195,8 @@ static OPS: &[OpSyntax] = &[
     op("builtin.module", Form::Module, &[]),
     op("chlo.top_k", Form::TopK, &[keyed("k", "k", I64)]),
     op("func.call", Form::Call, &[]),
-    op("func.func", Form::Function, &[]),
-    op("func.return", Form::PlainNone, &[]),
+    op("func.func", Form::Function, &[attr("", "sym_visibility", "visibility", Kind::Same)]),
+    op("func.return", Form::NoResult, &[]),
     op("sdy.data_flow_edge", Form::Plain, &[keyed("sharding", "sharding", Kind::Sharding)]),
     op("sdy.manual_computation", Form::ManualComputation, &[]),
     op("sdy.mesh", Form::Mesh, &[]),
@@ -163,16 +207,27 @@ static OPS: &[OpSyntax] = &[
         &[keyed("allowed_direction", "allowed_direction", Choice(&["NONE", "FORWARD", "BACKWARD", "BOTH"]))],
     ),
     op("sdy.reshard", Form::Sharding, &[]),
-    op("sdy.return", Form::PlainNone, &[]),
+    op("sdy.return", Form::NoResult, &[]),
     op("sdy.sharding_constraint", Form::Sharding, &[]),
-    op("sdy.sharding_group", Form::PlainNone, &[keyed("group_id", "group_id", I64)]),
-    op("stablehlo.broadcast", Form::Plain, &[keyed("sizes", "broadcast_sizes", Ints)]),
+    op("sdy.sharding_group", Form::NoResult, &[keyed("group_id", "group_id", I64)]),
+    op("stablehlo.after_all", Form::Result, &[]),
+    op("stablehlo.all_gather", Form::Generic, &[CHANNEL]),
+    op("stablehlo.all_reduce", Form::Generic, &[CHANNEL]),
+    op("stablehlo.all_to_all", Form::Generic, &[CHANNEL]),
+    op("stablehlo.batch_norm_grad", Form::Generic, &[]),
+    op("stablehlo.batch_norm_inference", Form::Generic, &[]),
+    op("stablehlo.batch_norm_training", Form::Generic, &[]),
+    op("stablehlo.bitcast_convert", Form::Functional, &[]),
+    op("stablehlo.broadcast", Form::Functional, &[keyed("sizes", "broadcast_sizes", Ints)]),
     op(
         "stablehlo.broadcast_in_dim",
-        Form::Plain,
+        Form::Functional,
         &[attr("dims", "broadcast_dimensions", "dimensions", Ints)],
     ),
+    op("stablehlo.case", Form::Generic, &[]),
     op("stablehlo.cholesky", Form::Plain, &[keyed("lower", "lower", Bool)]),
+    op("stablehlo.collective_broadcast", Form::Generic, &[CHANNEL]),
+    op("stablehlo.collective_permute", Form::Generic, &[CHANNEL]),
     op(
         "stablehlo.compare",
         Form::Compare,
@@ -182,7 +237,7 @@ static OPS: &[OpSyntax] = &[
         ],
     ),
     op("stablehlo.composite", Form::Composite, &[plain("version", I32)]),
-    op("stablehlo.concatenate", Form::Plain, &[keyed("dim", "dimension", I64)]),
+    op("stablehlo.concatenate", Form::Functional, &[keyed("dim", "dimension", I64)]),
     op("stablehlo.constant", Form::Constant, &[]),
     op(
         "stablehlo.convolution",
@@ -194,14 +249,17 @@ static OPS: &[OpSyntax] = &[
             keyed("lhs_dilate", "lhs_dilation", Ints),
             keyed("rhs_dilate", "rhs_dilation", Ints),
             keyed("reverse", "window_reversal", Bools),
+            FEATURE_GROUPS,
+            BATCH_GROUPS,
             attr("", "precision_config", "stablehlo.precision_config", Words(&PRECISION)),
         ],
     ),
+    op("stablehlo.create_token", Form::Result, &[]),
     op("stablehlo.custom_call", Form::CustomCall, &[plain("api_version", I32)]),
-    op("stablehlo.dot", Form::Plain, &[PRECISION_CONFIG]),
+    op("stablehlo.dot", Form::Functional, &[PRECISION_CONFIG]),
     op(
         "stablehlo.dot_general",
-        Form::Plain,
+        Form::Functional,
         &[
             attr("", "dot_dimension_numbers", "", Dot),
             attr("batching_dims", "", "batch", Pair("lhs_batching_dimensions", "rhs_batching_dimensions")),
@@ -215,52 +273,77 @@ static OPS: &[OpSyntax] = &[
             attr("algorithm", "algorithm", "stablehlo.algorithm", Fields(&DOT_ALGORITHM)),
         ],
     ),
-    op("stablehlo.dynamic_broadcast_in_dim", Form::Plain, &[keyed("dims", "broadcast_dimensions", Ints)]),
+    op(
+        "stablehlo.dynamic_broadcast_in_dim",
+        Form::Functional,
+        &[keyed("dims", "broadcast_dimensions", Ints)],
+    ),
     op(
         "stablehlo.dynamic_conv",
-        Form::Plain,
-        &[attr("", "dimension_numbers", "dimensions", Conv), plain("window_reversal", Bools)],
+        Form::Generic,
+        &[
+            attr("", "dimension_numbers", "dimensions", Conv),
+            FEATURE_GROUPS,
+            BATCH_GROUPS,
+            plain("window_reversal", Bools),
+        ],
     ),
-    op("stablehlo.dynamic_gather", Form::Plain, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
-    op("stablehlo.dynamic_iota", Form::Plain, &[keyed("dim", "iota_dimension", I64)]),
-    op("stablehlo.dynamic_slice", Form::Plain, &[keyed("sizes", "slice_sizes", Ints)]),
+    op("stablehlo.dynamic_gather", Form::Generic, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
+    op("stablehlo.dynamic_iota", Form::Functional, &[keyed("dim", "iota_dimension", I64)]),
+    op("stablehlo.dynamic_pad", Form::Functional, &[]),
+    op("stablehlo.dynamic_reshape", Form::Functional, &[]),
+    op("stablehlo.dynamic_slice", Form::Functional, &[keyed("sizes", "slice_sizes", Ints)]),
+    op("stablehlo.dynamic_update_slice", Form::Functional, &[]),
     op(
         "stablehlo.fft",
-        Form::Plain,
+        Form::Functional,
         &[keyed("type", "fft_type", Word(&FFT_TYPE)), keyed("length", "fft_length", Ints)],
     ),
-    op("stablehlo.gather", Form::Plain, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
-    op("stablehlo.get_dimension_size", Form::Plain, &[keyed("dim", "dimension", I64)]),
+    op("stablehlo.gather", Form::Generic, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
+    op("stablehlo.get_dimension_size", Form::Functional, &[keyed("dim", "dimension", I64)]),
     op("stablehlo.get_tuple_element", Form::TupleElement, &[plain("index", I32)]),
-    op("stablehlo.iota", Form::Plain, &[attr("dim", "iota_dimension", "dimension", I64)]),
-    op("stablehlo.optimization_barrier", Form::PlainEach, &[]),
+    op("stablehlo.if", Form::Generic, &[]),
+    op("stablehlo.infeed", Form::Generic, &[]),
+    op("stablehlo.iota", Form::Result, &[attr("dim", "iota_dimension", "dimension", I64)]),
+    op("stablehlo.is_finite", Form::Functional, &[]),
+    op("stablehlo.map", Form::Generic, &[]),
+    op("stablehlo.optimization_barrier", Form::Each, &[]),
+    op("stablehlo.outfeed", Form::Generic, &[]),
     op(
         "stablehlo.pad",
-        Form::Plain,
+        Form::Functional,
         &[
             keyed("low", "edge_padding_low", Ints),
             keyed("high", "edge_padding_high", Ints),
-            keyed("interior", "interior_padding", Ints),
+            keyed("interior", "interior_padding", Ints).default(Default::Zeros),
         ],
     ),
+    op("stablehlo.partition_id", Form::Result, &[]),
+    op("stablehlo.real_dynamic_slice", Form::Functional, &[]),
+    op("stablehlo.recv", Form::Generic, &[CHANNEL]),
     op("stablehlo.reduce", Form::Reduce, &[plain("dimensions", Ints)]),
     op(
         "stablehlo.reduce_precision",
         Form::ReducePrecision,
         &[plain("exponent_bits", I32), plain("mantissa_bits", I32)],
     ),
-    op("stablehlo.reduce_window", Form::Plain, &[plain("padding", Padding)]),
-    op("stablehlo.return", Form::PlainNone, &[]),
+    op("stablehlo.reduce_scatter", Form::Generic, &[CHANNEL]),
+    op("stablehlo.reduce_window", Form::Generic, &[plain("padding", Padding)]),
+    op("stablehlo.replica_id", Form::Result, &[]),
+    op("stablehlo.reshape", Form::Functional, &[]),
+    op("stablehlo.return", Form::NoResult, &[]),
     op("stablehlo.reverse", Form::Plain, &[keyed("dims", "dimensions", Ints)]),
-    op("stablehlo.rng", Form::Plain, &[keyed("distribution", "rng_distribution", Word(&RNG_DISTRIBUTION))]),
+    op("stablehlo.rng", Form::Rng, &[keyed("distribution", "rng_distribution", Word(&RNG_DISTRIBUTION))]),
     op(
         "stablehlo.rng_bit_generator",
-        Form::Plain,
+        Form::Functional,
         &[keyed("algorithm", "rng_algorithm", Word(&RNG_ALGORITHM))],
     ),
-    op("stablehlo.scatter", Form::Plain, &[attr("", "scatter_dimension_numbers", "", SCATTER_FIELDS)]),
-    op("stablehlo.select_and_scatter", Form::Plain, &[plain("padding", Padding)]),
-    op("stablehlo.set_dimension_size", Form::Plain, &[keyed("dim", "dimension", I64)]),
+    op("stablehlo.scatter", Form::Generic, &[attr("", "scatter_dimension_numbers", "", SCATTER_FIELDS)]),
+    op("stablehlo.select", Form::Select, &[]),
+    op("stablehlo.select_and_scatter", Form::Generic, &[plain("padding", Padding)]),
+    op("stablehlo.send", Form::Generic, &[CHANNEL]),
+    op("stablehlo.set_dimension_size", Form::Functional, &[keyed("dim", "dimension", I64)]),
     op(
         "stablehlo.slice",
         Form::Slice,
@@ -270,22 +353,32 @@ static OPS: &[OpSyntax] = &[
             attr("", "strides", "stride", Ints),
         ],
     ),
-    op("stablehlo.transpose", Form::Plain, &[keyed("dims", "permutation", Ints)]),
-    op("stablehlo.triangular_solve", Form::Plain, &[plain("transpose_a", Word(&TRANSPOSE))]),
+    op("stablehlo.sort", Form::Generic, &[]),
+    op("stablehlo.transpose", Form::Functional, &[keyed("dims", "permutation", Ints)]),
+    op("stablehlo.triangular_solve", Form::Generic, &[plain("transpose_a", Word(&TRANSPOSE))]),
+    op("stablehlo.tuple", Form::Result, &[]),
     op("stablehlo.while", Form::While, &[]),
 ];
 
 static PLAIN: OpSyntax = op("", Form::Plain, &[]);
 
+static CHLO_PLAIN: OpSyntax = op("", Form::Chlo, &[]);
+
 /// How the op `name` of StableHLO is written.
 pub(crate) fn syntax(name: &str) -> &'static OpSyntax {
-    OPS.binary_search_by(|syntax| syntax.name.cmp(name)).map_or(&PLAIN, |at| &OPS[at])
+    let other = if name.starts_with("chlo.") { &CHLO_PLAIN } else { &PLAIN };
+    OPS.binary_search_by(|syntax| syntax.name.cmp(name)).map_or(other, |at| &OPS[at])
 }
 
 impl OpSyntax {
     /// The attribute that the generic form calls `name`.
     pub(crate) fn attribute(&self, name: &str) -> Option<&'static AttributeSyntax> {
         self.attributes.iter().find(|attribute| attribute.name == name)
+    }
+
+    /// The attribute that our op calls `ours`.
+    pub(crate) fn of_ours(&self, ours: &str) -> Option<&'static AttributeSyntax> {
+        self.attributes.iter().find(|attribute| attribute.ours == ours)
     }
 
     /// The attribute that the pretty form calls `key`.

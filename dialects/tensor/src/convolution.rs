@@ -288,7 +288,7 @@ fn windows(
     let list = |name: &str| per_dimension_or(module, op, name, spatial, 1, 1);
     let (strides, base_dilations, dilations) =
         (list("window_strides")?, list("lhs_dilation")?, list("rhs_dilation")?);
-    let (low, high) = padding(module, op, spatial)?;
+    let [low, high] = padding(module, op, spatial)?;
     (0..spatial)
         .map(|number| {
             let size =

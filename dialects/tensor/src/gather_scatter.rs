@@ -128,7 +128,7 @@ pub fn gather(
 /// `tensor.scatter`: the inputs with elements combined into them, each update at its place. What lies outside is left out.
 ///
 /// Of `n` inputs and `n` tensors of updates, the region takes `n` elements that are there and `n` updates, and yields
-/// what takes their place. In which order updates of one element come is not fixed; here it is that of the updates.
+/// what takes their place. In which order updates of one element come is not fixed; here it is that of the places.
 pub static SCATTER: OpDef = op("tensor.scatter")
     .summary("`inputs` with `updates` combined into them, a slice at each place in `scatter_indices`.")
     .example(

@@ -1,9 +1,15 @@
 //! Operations on tensors, named and defined as in StableHLO.
 //!
-//! Every op is pure. Where a result's type follows from the operands it may be left away; `convert`, `iota`, `reshape`
-//! and `broadcast_in_dim` need it written. Shapes are never extended silently: operands of an element-wise op have one
-//! shape. Extents may be unknown (`?`) or symbolic (`{batch}`); of two that must be equal, the result takes the one
-//! that is known better.
+//! What an op computes is said once, by its [description](tofu_tdl::Describe): types, verification, strategies, costs and
+//! reference execution follow from that. Ops that hand control on say how ([`Control`](tofu_ir::Control)), and the few
+//! that have neither say why ([`Undescribed`](tofu_tdl::Undescribed)).
+//!
+//! Where a result's type follows from the operands it may be left away; `convert`, `iota`, `reshape`, `broadcast_in_dim`
+//! and others whose shape or element type is free need it written. Shapes are never extended silently: operands of an
+//! element-wise op have one shape. Extents may be unknown (`?`) or symbolic (`{batch}`); of two that must be equal, the
+//! result takes the one that is known better.
+//!
+//! Attributes have StableHLO's names, those of its structures one by one, and are optional where StableHLO has a default.
 //!
 //! For each op there is its definition ([`TANH`]) and a function that adds one ([`tanh()`]):
 //!
@@ -23,9 +29,17 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `classes`, `shapes` | what operands may be, and how shapes are compared |
-//! | `elementwise` | the tables of element-wise ops, comparisons, selections, conversions |
-//! | `constants`, `dot_general`, `layout`, `reduce` | the other ops |
+//! | `classes`, `shapes`, `regions` | what operands, attributes and regions may be, and what is said where they do not fit |
+//! | `describe` | what the descriptions of several ops have in common |
+//! | `elementwise`, `choose`, `bitcast` | element-wise ops: the table; those with attributes or mixed types; bits |
+//! | `constants`, `random` | tensors that are made |
+//! | `layout`, `reshape`, `dynamic`, `dynamic_shapes` | elements that are moved, by attributes or by data |
+//! | `gather_scatter` | slices at many places |
+//! | `dot_general`, `convolution` | sums of products |
+//! | `reduce`, `windows`, `normalization` | reductions and what is made of them |
+//! | `sort`, `linalg` | algorithms that descriptions do not say |
+//! | `control` | loops, branches, tuples, tokens |
+//! | `distributed`, `external` | what depends on other processes or on the world outside |
 //! | `fold` | computing ops at compile time |
 
 mod bitcast;

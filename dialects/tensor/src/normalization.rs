@@ -13,7 +13,7 @@ use crate::shapes::{dimension, operand_type, wrong_attribute};
 
 macro_rules! batch_norm {
     ($(
-        $DEFINITION:ident $build:ident($($operand:ident),+) -> $count:literal [$($result:literal),+] $summary:literal
+        $DEFINITION:ident $build:ident[$operands:literal]($($operand:ident),+) -> $count:literal [$($result:literal),+] $summary:literal
         $example:literal $describe:ident;
     )*) => {$(
         #[doc = concat!("`tensor.", stringify!($build), "`: ", $summary)]
@@ -27,13 +27,13 @@ macro_rules! batch_norm {
             .infer_types(infer_types)
             .interfaces(&[&Describe($describe)]);
 
-        #[doc = concat!("Adds a [`", stringify!($DEFINITION), "`].")]
+        #[doc = concat!("Adds a [`", stringify!($DEFINITION), "`]; gives its results.")]
         ///
         /// # Errors
         /// When the operands do not fit.
         pub fn $build(
             builder: &mut Builder<'_>,
-            $($operand: ValueId,)+
+            [$($operand),+]: [ValueId; $operands],
             epsilon: f32,
             feature_index: i64,
         ) -> Result<[ValueId; $count], Diagnostic> {
@@ -52,18 +52,18 @@ macro_rules! batch_norm {
 }
 
 batch_norm! {
-    BATCH_NORM_GRAD batch_norm_grad(operand, scale, mean, variance, grad_output) -> 3
+    BATCH_NORM_GRAD batch_norm_grad[5](operand, scale, mean, variance, grad_output) -> 3
         ["grad_operand", "grad_scale", "grad_offset"]
         "The gradients of `batch_norm_training` with respect to its operands."
         "%w = tensor.constant dense<1.0> : tensor<8xf32>\n\
          %r, %scale, %offset = tensor.batch_norm_grad %x, %w, %w, %w, %y {epsilon = 0.001 : f32, feature_index = 1}"
         describe_grad;
-    BATCH_NORM_INFERENCE batch_norm_inference(operand, scale, offset, mean, variance) -> 1 ["result"]
+    BATCH_NORM_INFERENCE batch_norm_inference[5](operand, scale, offset, mean, variance) -> 1 ["result"]
         "Normalizes with means and variances that are given, then scales and shifts, for each feature."
         "%w = tensor.constant dense<1.0> : tensor<8xf32>\n\
          %r = tensor.batch_norm_inference %x, %w, %w, %w, %w {epsilon = 0.001 : f32, feature_index = 1}"
         describe_inference;
-    BATCH_NORM_TRAINING batch_norm_training(operand, scale, offset) -> 3 ["output", "batch_mean", "batch_var"]
+    BATCH_NORM_TRAINING batch_norm_training[3](operand, scale, offset) -> 3 ["output", "batch_mean", "batch_var"]
         "Normalizes with the means and variances of the operand, then scales and shifts, for each feature."
         "%w = tensor.constant dense<1.0> : tensor<8xf32>\n\
          %r, %mean, %var = tensor.batch_norm_training %x, %w, %w {epsilon = 0.001 : f32, feature_index = 1}"

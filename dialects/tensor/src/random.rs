@@ -6,8 +6,7 @@ use tofu_ir::{
     tensor,
 };
 use tofu_tdl::{
-    self as tdl, BinaryOp, Describe, Description, IndexId, OpaqueCall, OpaqueFunction, ScalarId, TypeRef,
-    UnaryOp, functions, verify_types,
+    Describe, Description, IndexId, OpaqueCall, OpaqueFunction, TypeRef, UnaryOp, functions, verify_types,
 };
 
 use crate::bitcast::bits;
@@ -90,40 +89,22 @@ fn describe_rng(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
         })
         .collect();
     let place = sum(&mut b, parts);
-    let noise = noise(&mut b, place);
-    let value = if !own.is_float() {
-        let [low, high] = operands.map(|value| b.convert(value, UI64));
-        let range = b.sub(high, low);
-        let offset = b.binary(BinaryOp::Rem, noise, range);
-        b.add(low, offset)
+    let unit = b.random_unit(place);
+    let [unit, first, second] = [unit, operands[0], operands[1]].map(|value| b.convert(value, F64));
+    let offset = if is_normal {
+        // sqrt(2) · erf⁻¹(2u − 1) is distributed normally.
+        let (two, one, root) = (b.float(2.0, F64), b.float(1.0, F64), b.float(std::f64::consts::SQRT_2, F64));
+        let doubled = b.mul(unit, two);
+        let centered = b.sub(doubled, one);
+        let inverse = b.unary(UnaryOp::ErfInv, centered);
+        let standard = b.mul(root, inverse);
+        b.mul(second, standard)
     } else {
-        let [first, second] = operands.map(|value| b.convert(value, F64));
-        if is_normal {
-            // From a number between -1 and 1, both excluded.
-            let inner = fraction(&mut b, noise, 53, 0.5);
-            let (two, one) = (b.float(2.0, F64), b.float(1.0, F64));
-            let doubled = b.mul(inner, two);
-            let centered = b.sub(doubled, one);
-            let inverse = b.unary(UnaryOp::ErfInv, centered);
-            let root = b.float(std::f64::consts::SQRT_2, F64);
-            let deviation = b.mul(second, root);
-            let shift = b.mul(deviation, inverse);
-            b.add(first, shift)
-        } else {
-            // As many bits as the type holds below 1.
-            let bits = match own {
-                ElementType::F64 => 53,
-                ElementType::F32 => 24,
-                ElementType::F16 => 11,
-                ElementType::BF16 => 8,
-                _ => 2,
-            };
-            let fraction = fraction(&mut b, noise, bits, 0.0);
-            let range = b.sub(second, first);
-            let offset = b.mul(range, fraction);
-            b.add(first, offset)
-        }
+        let range = b.sub(second, first);
+        let offset = b.mul(range, unit);
+        if own.is_float() { offset } else { b.unary(UnaryOp::Floor, offset) }
     };
+    let value = b.add(first, offset);
     let value = b.convert(value, t);
     b.output("result", t, &vars, value);
     b.finish_for(module, op)
@@ -131,41 +112,6 @@ fn describe_rng(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
 
 const UI64: TypeRef = TypeRef::Concrete(ElementType::Ui64);
 const F64: TypeRef = TypeRef::Concrete(ElementType::F64);
-
-/// 64 random bits that follow from a number: one step of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
-/// number generators", 2014).
-fn noise(b: &mut tdl::Builder, place: IndexId) -> ScalarId {
-    let one_more = b.affine(1, place, 1);
-    let place = b.index_value(one_more);
-    let place = b.convert(place, UI64);
-    let gamma = b.int(0x9E37_79B9_7F4A_7C15, UI64);
-    let mut z = b.mul(place, gamma);
-    for (shift, factor) in [(30, 0xBF58_476D_1CE4_E5B9), (27, 0x94D0_49BB_1331_11EB)] {
-        z = mixed(b, z, shift);
-        let factor = b.int(factor, UI64);
-        z = b.mul(z, factor);
-    }
-    mixed(b, z, 31)
-}
-
-fn mixed(b: &mut tdl::Builder, z: ScalarId, shift: i128) -> ScalarId {
-    let by = b.int(shift, UI64);
-    let shifted = b.binary(BinaryOp::ShiftRightLogical, z, by);
-    b.binary(BinaryOp::Xor, z, shifted)
-}
-
-/// A number from 0 to below 1: the highest bits, and `offset` of the lowest one of them.
-fn fraction(b: &mut tdl::Builder, noise: ScalarId, bits: i32, offset: f64) -> ScalarId {
-    let by = b.int((64 - bits).into(), UI64);
-    let high = b.binary(BinaryOp::ShiftRightLogical, noise, by);
-    let mut number = b.convert(high, F64);
-    if offset != 0.0 {
-        let offset = b.float(offset, F64);
-        number = b.add(number, offset);
-    }
-    let scale = b.float(2f64.powi(-bits), F64);
-    b.mul(number, scale)
-}
 
 const ALGORITHMS: AttrClass = AttrClass {
     name: "\"DEFAULT\", \"THREE_FRY\" or \"PHILOX\"",

@@ -287,6 +287,6 @@ impl Product {
         let holds = other.symbols.iter().all(|symbol| {
             left.iter().position(|own| own == symbol).map(|place| left.swap_remove(place)).is_some()
         });
-        holds && other.number > 0 && self.number % other.number == 0
+        holds && self.number.is_multiple_of(other.number)
     }
 }

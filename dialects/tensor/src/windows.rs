@@ -77,19 +77,23 @@ impl Window {
         if !self.is_trivial() {
             b.require_at_most(bound, extent);
         }
-        let spread = b.affine(self.base_dilation, extent, last);
-        let stride = b.constant(self.stride);
-        let steps = b.index_floordiv(spread, stride);
-        let positions = b.affine(1, steps, 1);
+        let positions = if self.stride == 1 {
+            b.affine(self.base_dilation, extent, last + 1)
+        } else {
+            let spread = b.affine(self.base_dilation, extent, last);
+            let stride = b.constant(self.stride);
+            let steps = b.index_floordiv(spread, stride);
+            b.affine(1, steps, 1)
+        };
         Track { window: self, extent, positions, is_degenerate: false }
     }
 }
 
 impl Track {
-    /// A variable over the offsets in the window; none if there is nothing to go over.
+    /// A variable over the offsets in the window; none if there is one only.
     pub(crate) fn offset(&self, b: &mut tdl::Builder, name: &str) -> Option<VarId> {
         let size = b.constant(self.window.size);
-        (!self.window.is_trivial()).then(|| b.var(name, size))
+        (self.window.size != 1).then(|| b.var(name, size))
     }
 
     /// The index of the element under an offset of the window at a position, and what must hold for one to be there.
@@ -100,13 +104,11 @@ impl Track {
         offset: Option<VarId>,
     ) -> (IndexId, SmallVec<[ScalarId; 3]>) {
         let Window { stride, low, high, base_dilation, dilation, .. } = self.window;
-        let Some(offset) = offset else { return (position, SmallVec::new()) };
-        let begin = b.affine(stride, position, 0);
-        let offset = b.index(offset);
-        let within = b.affine(dilation, offset, 0);
+        let (zero, apart) = (b.constant(0), b.constant(base_dilation));
+        let within = offset.map_or(zero, |offset| b.index(offset));
+        let (begin, within) = (b.affine(stride, position, 0), b.affine(dilation, within, 0));
         let place = b.index_add(begin, within);
         let place = b.affine(1, place, -low);
-        let (zero, apart) = (b.constant(0), b.constant(base_dilation));
         let index = b.index_floordiv(place, apart);
         let mut conditions = SmallVec::new();
         if low > 0 || self.is_degenerate {
@@ -123,29 +125,55 @@ impl Track {
         (index, conditions)
     }
 
-    /// The position of the window at which an element lies under an offset, and what must hold for there to be one.
-    fn position(
-        &self,
-        b: &mut tdl::Builder,
-        element: IndexId,
-        offset: Option<VarId>,
-    ) -> (IndexId, SmallVec<[ScalarId; 3]>) {
-        let Window { stride, low, .. } = self.window;
-        let Some(offset) = offset else { return (element, SmallVec::new()) };
-        let offset = b.index(offset);
-        let begin = b.index_sub(element, offset);
-        let begin = b.affine(1, begin, low);
-        let (zero, stride_at) = (b.constant(0), b.constant(stride));
-        let position = b.index_floordiv(begin, stride_at);
+    /// The positions of the window at which it covers an element. Neither window nor elements are dilated.
+    fn covers(&self, b: &mut tdl::Builder, element: IndexId, name: &str) -> Cover {
+        let Window { size, stride, low, high, .. } = self.window;
+        let (zero, steps) = (b.constant(0), b.constant(stride));
+        let place = b.affine(1, element, low);
         let mut conditions = SmallVec::new();
-        conditions.push(b.compare_indices(Comparison::Ge, position, zero));
+        if size <= stride {
+            // At most one: windows do not overlap.
+            let (position, offset) = (b.index_floordiv(place, steps), b.index_mod(place, steps));
+            if low < 0 {
+                conditions.push(b.compare_indices(Comparison::Ge, position, zero));
+            }
+            if size < stride {
+                let size = b.constant(size);
+                conditions.push(b.compare_indices(Comparison::Lt, offset, size));
+            }
+            if high < 0 || stride > 1 {
+                conditions.push(b.compare_indices(Comparison::Lt, position, self.positions));
+            }
+            return Cover { over: None, offset, position, conditions };
+        }
+        let extent = b.constant(size);
+        let over = b.var(name, extent);
+        let offset = b.index(over);
+        let begin = b.index_sub(place, offset);
+        let position = b.index_floordiv(begin, steps);
+        if low < size - 1 {
+            conditions.push(b.compare_indices(Comparison::Ge, position, zero));
+        }
         if stride > 1 {
-            let rest = b.index_mod(begin, stride_at);
+            let rest = b.index_mod(begin, steps);
             conditions.push(b.compare_indices(Comparison::Eq, rest, zero));
         }
-        conditions.push(b.compare_indices(Comparison::Lt, position, self.positions));
-        (position, conditions)
+        if high < size - 1 || stride > 1 {
+            conditions.push(b.compare_indices(Comparison::Lt, position, self.positions));
+        }
+        Cover { over: Some(over), offset, position, conditions }
     }
+}
+
+/// The positions of a window at which it covers an element.
+struct Cover {
+    /// The offsets in the window at which the element may lie; none if there is at most one.
+    over: Option<VarId>,
+    /// The offset, and the position of the window.
+    offset: IndexId,
+    position: IndexId,
+    /// What must hold for there to be such a position.
+    conditions: SmallVec<[ScalarId; 3]>,
 }
 
 /// The paddings of `count` dimensions, before and after; none if they are not given.
@@ -153,9 +181,9 @@ pub(crate) fn padding(
     module: &Module,
     op: OpId,
     count: usize,
-) -> Result<(SmallVec<[i64; 4]>, SmallVec<[i64; 4]>), Diagnostic> {
+) -> Result<[SmallVec<[i64; 4]>; 2], Diagnostic> {
     let Some((low, high)) = pair(module, op, "padding") else {
-        return Ok((SmallVec::from_elem(0, count), SmallVec::from_elem(0, count)));
+        return Ok([SmallVec::from_elem(0, count), SmallVec::from_elem(0, count)]);
     };
     let largest = tofu_ir::MAX_TENSOR_BYTES;
     if low.len() != count || high.len() != count {
@@ -170,7 +198,7 @@ pub(crate) fn padding(
         let message = format!("`padding` holds {large}, but no tensor is so large");
         return Err(wrong_attribute(module, op, "padding", message));
     }
-    Ok((low.into(), high.into()))
+    Ok([low.into(), high.into()])
 }
 
 /// The windows of an op along all dimensions of its operand.
@@ -180,7 +208,7 @@ fn windows(module: &Module, op: OpId, rank: usize) -> Result<Vec<Window>, Diagno
     let strides = list("window_strides", 1)?;
     let base_dilations = list("base_dilations", 1)?;
     let dilations = list("window_dilations", 1)?;
-    let (low, high) = padding(module, op, rank)?;
+    let [low, high] = padding(module, op, rank)?;
     Ok((0..rank)
         .map(|dim| Window {
             size: sizes[dim],
@@ -297,9 +325,9 @@ fn tracks(b: &mut tdl::Builder, windows: &[Window], dims: &[Dim]) -> Vec<Track> 
 
 /// The elements in the windows at a position.
 struct Seen {
-    /// The offsets in the windows, where there are several, and for each dimension.
+    /// The offsets in the windows, where there are several, and in each dimension.
     over: Vec<VarId>,
-    offsets: Vec<Option<VarId>>,
+    offsets: Vec<IndexId>,
     /// The element under them.
     at: Vec<IndexId>,
     /// Whether it is there.
@@ -308,29 +336,32 @@ struct Seen {
 
 impl Seen {
     fn new(b: &mut tdl::Builder, tracks: &[Track], position: &[IndexId]) -> Seen {
-        let offsets: Vec<Option<VarId>> =
-            tracks.iter().enumerate().map(|(dim, track)| track.offset(b, &format!("k{dim}"))).collect();
-        let (mut at, mut conditions) = (Vec::new(), Vec::new());
-        for ((track, &position), &offset) in tracks.iter().zip(position).zip(&offsets) {
+        let zero = b.constant(0);
+        let (mut over, mut offsets, mut at) = (Vec::new(), Vec::new(), Vec::new());
+        let mut conditions = Vec::new();
+        for (dim, (track, &position)) in tracks.iter().zip(position).enumerate() {
+            let offset = track.offset(b, &format!("k{dim}"));
             let (index, own) = track.element(b, position, offset);
+            over.extend(offset);
+            offsets.push(offset.map_or(zero, |offset| b.index(offset)));
             at.push(index);
             conditions.extend(own);
         }
-        Seen { over: offsets.iter().copied().flatten().collect(), offsets, at, inside: all(b, conditions) }
+        Seen { over, offsets, at, inside: all(b, conditions) }
     }
+}
 
-    /// The number of an offset among all of the windows, row-major.
-    fn number(&self, b: &mut tdl::Builder, tracks: &[Track]) -> IndexId {
-        let mut stride = 1;
-        let mut parts = Vec::new();
-        for (track, &offset) in tracks.iter().zip(&self.offsets).rev() {
-            let Some(offset) = offset else { continue };
-            let offset = b.index(offset);
-            parts.push(b.affine(stride, offset, 0));
-            stride = stride.saturating_mul(track.window.size);
-        }
-        sum(b, parts.into_iter().rev())
+/// The number of an offset among all in the windows, row-major.
+fn number(b: &mut tdl::Builder, tracks: &[Track], offsets: &[IndexId]) -> ScalarId {
+    let mut stride = 1;
+    let mut parts = Vec::new();
+    for (track, &offset) in tracks.iter().zip(offsets).rev() {
+        parts.push(b.affine(stride, offset, 0));
+        stride = stride.saturating_mul(track.window.size);
     }
+    let number = sum(b, parts.into_iter().rev());
+    let number = b.index_value(number);
+    b.convert(number, PICK)
 }
 
 /// `tensor.select_and_scatter`: chooses one element in each position of a window, and combines into the place of that
@@ -404,39 +435,47 @@ fn describe_select_and_scatter(module: &Module, op: OpId) -> Result<Description,
     let at = indices(&mut b, &vars);
     let seen = Seen::new(&mut b, &tracks, &at);
     let value = b.read(operand, &seen.at);
-    let number = seen.number(&mut b, &tracks);
     let chosen = if seen.over.is_empty() {
         None
     } else {
+        let number = number(&mut b, &tracks, &seen.offsets);
         let pick = chosen(module, op, &mut b, element, &seen, value, number)?;
         Some(b.define("chosen", &vars, pick))
     };
-    // The windows in which an element lies, by its offset in them.
+    // The windows that cover an element.
     let vars: Vec<VarId> =
         dims.iter().enumerate().map(|(dim, &extent)| b.var(&format!("i{dim}"), extent)).collect();
     let at = indices(&mut b, &vars);
-    let (mut position, mut conditions) = (Vec::new(), Vec::new());
-    for ((track, &element), &offset) in tracks.iter().zip(&at).zip(&seen.offsets) {
-        let (index, own) = track.position(&mut b, element, offset);
-        position.push(index);
-        conditions.extend(own);
-    }
-    let mut guard = all(&mut b, conditions);
-    if let (Some(chosen), Some(inside)) = (chosen, guard) {
-        let pick = b.read(chosen, &position);
-        let number = b.index_value(number);
-        let number = b.convert(number, PICK);
-        let is_own = b.compare(Comparison::Eq, pick, number);
-        let no = b.int(0, BOOL);
-        let is_own = b.select(inside, is_own, no);
-        guard = Some(b.binary(tdl::BinaryOp::And, inside, is_own));
+    let (mut over, mut position, mut offsets, mut conditions) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (dim, (track, &element)) in tracks.iter().zip(&at).enumerate() {
+        let cover = track.covers(&mut b, element, &format!("k{dim}"));
+        over.extend(cover.over);
+        position.push(cover.position);
+        offsets.push(cover.offset);
+        conditions.extend(cover.conditions);
     }
     if operand_type(module, op, 1)?.element_count() == Some(0) {
         let nothing: Vec<ScalarId> = inits.iter().map(|init| init.1).collect();
         return finish(module, op, b, &vars, &nothing);
     }
+    let mut guard = all(&mut b, conditions);
+    if let Some(chosen) = chosen {
+        let pick = b.read(chosen, &position);
+        let own = number(&mut b, &tracks, &offsets);
+        let is_own = b.compare(Comparison::Eq, pick, own);
+        guard = Some(match guard {
+            // Where there is no window, none is read.
+            Some(inside) => {
+                let no = b.int(0, BOOL);
+                let is_own = b.select(inside, is_own, no);
+                b.binary(tdl::BinaryOp::And, inside, is_own)
+            }
+            None => is_own,
+        });
+    }
     let update = b.read(source, &position);
-    let results = b.reduce_region(module, module.region(op, 1), &inits, &seen.over, guard, &[update])?;
+    let results = b.reduce_region(module, module.region(op, 1), &inits, &over, guard, &[update])?;
     finish(module, op, b, &vars, &results)
 }
 
@@ -451,7 +490,7 @@ fn chosen(
     element: TypeRef,
     seen: &Seen,
     value: ScalarId,
-    number: IndexId,
+    number: ScalarId,
 ) -> Result<ScalarId, Diagnostic> {
     let combiner =
         b.combiner("choose", &[BOOL, element, PICK], &["any_a", "a", "at_a", "any_b", "b", "at_b"]);
@@ -465,8 +504,6 @@ fn chosen(
     let (no, zero, nowhere) = (b.int(0, BOOL), b.int(0, element), b.int(-1, PICK));
     b.finish_combiner(combiner, &[no, zero, nowhere], &[any, kept, at]);
     let yes = b.int(1, BOOL);
-    let number = b.index_value(number);
-    let number = b.convert(number, PICK);
     let mut elements = [yes, value, number];
     if let Some(inside) = seen.inside {
         elements = [inside, b.select(inside, value, zero), b.select(inside, number, nowhere)];

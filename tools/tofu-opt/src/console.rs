@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tofu_diagnostics::{ColorChoice, Diagnostic, Format, Renderer, SourceMap, Span, codes};
+use tofu_pass::Printer;
 
 use crate::{
     emit,
@@ -49,6 +50,12 @@ impl Log {
         let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = stream.write_all(text.as_bytes());
         let _ = stream.flush();
+    }
+}
+
+impl Printer for Log {
+    fn print(&self, text: &str) {
+        self.write(text);
     }
 }
 

@@ -208,13 +208,22 @@ impl Driver<'_> {
         if self.settings.verify_roundtrip && runs_passes {
             diagnostics.extend(self.roundtrip(&module, sources));
         }
-        (Some(emit::emit(&module, self.settings.emit, &self.settings.print)), diagnostics)
+        match emit::emit(&module, self.settings.emit, &self.settings.print) {
+            Ok(text) => (Some(text), diagnostics),
+            Err(found) => {
+                diagnostics.extend(found);
+                (None, diagnostics)
+            }
+        }
     }
-
     fn run_passes(&self, module: &mut Module, source: &str, part: Option<usize>) -> Vec<Diagnostic> {
         let settings = &self.settings;
-        let mut session =
-            Session { threads: self.threads(), resources: Arc::new(Files), ..Session::default() };
+        let mut session = Session {
+            threads: self.threads(),
+            resources: Arc::new(Files),
+            printer: Arc::new(self.console.log.clone()),
+            ..Session::default()
+        };
         if let Some(directory) = &settings.print_tree {
             let part = part.map(|part| format!("part{part}"));
             session.artifacts = Arc::new(Directory(directory.join(part.unwrap_or_default())));

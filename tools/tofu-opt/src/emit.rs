@@ -5,6 +5,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use tofu_diagnostics::Diagnostic;
+use tofu_dialect_stablehlo::{WriteOptions, write as write_stablehlo};
 use tofu_ir::{DataflowGraph, Module, OpId, Trait, write_string};
 use tofu_syntax::{PrintOptions, print};
 
@@ -14,6 +16,8 @@ pub(crate) enum Emit {
     /// The text that is read
     #[default]
     Tir,
+    /// StableHLO, as JAX reads it
+    Stablehlo,
     /// The data flow of each function, for Graphviz
     Dot,
     /// Nothing
@@ -21,11 +25,12 @@ pub(crate) enum Emit {
 }
 
 /// The program in a form.
-pub(crate) fn emit(module: &Module, form: Emit, options: &PrintOptions) -> String {
+pub(crate) fn emit(module: &Module, form: Emit, options: &PrintOptions) -> Result<String, Vec<Diagnostic>> {
     match form {
-        Emit::Tir => print(module, options),
-        Emit::Dot => dot(module),
-        Emit::None => String::new(),
+        Emit::Tir => Ok(print(module, options)),
+        Emit::Stablehlo => write_stablehlo(module, WriteOptions { locations: options.locations }),
+        Emit::Dot => Ok(dot(module)),
+        Emit::None => Ok(String::new()),
     }
 }
 

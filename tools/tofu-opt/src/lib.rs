@@ -18,6 +18,7 @@
 //! | `emit` | what is written |
 //! | `expect` | `--verify-diagnostics` |
 //! | `lists` | `--list-…`, `--explain` |
+//! | `reference` | references, in Markdown |
 //! | `console` | what goes to the terminal |
 
 mod cli;
@@ -27,11 +28,12 @@ mod emit;
 mod expect;
 mod input;
 mod lists;
+mod reference;
 mod tool;
 
 pub use cli::answer_or_refuse;
 pub use console::{Console, Log, Streams, cannot_write};
 pub use emit::write_file;
 pub use input::{Language, read_program};
-pub use lists::{ops_reference, passes_reference};
+pub use reference::{example_program, ops_reference, passes_reference};
 pub use tool::{DONE, ERRORS, Tool, WRONG_USE};

@@ -32,17 +32,24 @@ impl Tool {
     pub fn standard(name: &'static str, version: &'static str) -> Tool {
         let mut tool = Tool::empty(name, version);
         tool.dialects = vec![
+            &tofu_dialect_dist::DIALECT,
             &tofu_dialect_func::DIALECT,
             &tofu_dialect_stablehlo::DIALECT,
             &tofu_dialect_stablehlo::JAX,
             &tofu_dialect_stablehlo::MHLO,
             &tofu_dialect_stablehlo::SDY,
             &tofu_dialect_stablehlo::TF,
+            &tofu_dialect_tdl::DIALECT,
             &tofu_dialect_tensor::DIALECT,
         ];
         tool.passes = vec![
             Entry::pass::<tofu_pass_simplify::Cse>(),
             Entry::pass::<tofu_pass_simplify::Dce>(),
+            Entry::pass::<tofu_pass_shape::InferShapes>(),
+            Entry::pass::<tofu_pass_inline::Inline>(),
+            Entry::pass::<tofu_pass_describe::PrintCosts>(),
+            Entry::pass::<tofu_pass_describe::PrintDescriptions>(),
+            Entry::pass::<tofu_pass_describe::PrintStrategies>(),
             Entry::pass::<tofu_pass_simplify::Simplify>(),
         ];
         tool

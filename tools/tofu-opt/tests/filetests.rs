@@ -2,5 +2,6 @@
 
 fn main() -> std::process::ExitCode {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata");
-    tofu_filetest::run(&tofu_filetest::Config::new(root).tool("tofu-opt", env!("CARGO_BIN_EXE_tofu-opt")))
+    let config = tofu_filetest::Config::new(root).extension("mlir");
+    tofu_filetest::run(&config.tool("tofu-opt", env!("CARGO_BIN_EXE_tofu-opt")))
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: measurements against peers, as whole processes in the same run.
 
+mod import;
 mod measure;
 mod parse;
 mod program;
@@ -11,6 +12,8 @@ use crate::shell::Done;
 
 #[derive(Subcommand)]
 pub(crate) enum Bench {
+    /// Read StableHLO programs, beside JAX's parser
+    Import(import::Options),
     /// Parse, verify and print a generated program, beside `mlir-opt`
     Parse(parse::Options),
     /// Solve the contest's strategy-selection instances, and check what comes out
@@ -19,6 +22,7 @@ pub(crate) enum Bench {
 
 pub(crate) fn run(what: &Bench) -> Done {
     match what {
+        Bench::Import(options) => import::run(options),
         Bench::Parse(options) => parse::run(options),
         Bench::Solver(options) => solver::run(options),
     }

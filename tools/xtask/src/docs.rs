@@ -21,6 +21,7 @@ fn generated() -> Vec<(&'static str, String)> {
     let tool = || Tool::standard("tofu-opt", env!("CARGO_PKG_VERSION"));
     vec![
         ("docs/diagnostics.md", diagnostics()),
+        ("docs/machines.md", tofu_machine::reference()),
         ("docs/ops.md", tofu_opt::ops_reference(&tool())),
         ("docs/passes.md", tofu_opt::passes_reference(tool())),
     ]

@@ -1,7 +1,7 @@
 //! `cargo xtask`: everything about the workspace that is not a build.
 //!
 //! - `cargo xtask test` sets up what the checks need and runs them all: formatting, lints, documentation, tests.
-//! - `cargo xtask bench parse` measures against `mlir-opt`.
+//! - `cargo xtask bench parse` measures against `mlir-opt`, `cargo xtask bench import` against JAX's parser.
 //! - `cargo xtask docs` writes the generated references under `docs/`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a tool that talks to a terminal")]
@@ -12,6 +12,7 @@ mod docs;
 mod layers;
 mod setup;
 mod shell;
+mod stablehlo;
 mod test;
 
 use std::process::ExitCode;

@@ -1,10 +1,10 @@
 //! What the tasks need besides a Rust toolchain. Where it may be installed without asking, it is; elsewhere the
 //! message says what to do.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::shell::{Done, Failure, cargo, run, succeeds};
+use crate::shell::{Done, Failure, cargo, run, succeeds, target};
 
 /// The parts of the toolchain that a minimal installation lacks.
 pub(crate) fn toolchain() -> Done {
@@ -30,6 +30,25 @@ pub(crate) fn nextest() -> Done {
     run(cargo().args(["install", "--locked", "cargo-nextest"])).map_err(|Failure(cause)| {
         Failure(format!("cannot install cargo-nextest ({cause}); run `cargo install --locked cargo-nextest`"))
     })
+}
+
+/// The version of JAX whose text is read and that reads ours.
+const JAX: &str = "jax>=0.10,<0.11";
+
+/// A Python with JAX, in an environment of its own where cargo builds.
+pub(crate) fn python_with_jax() -> Result<PathBuf, Failure> {
+    let environment = target().join("python");
+    let python = environment.join("bin").join("python");
+    if succeeds(Command::new(&python).args(["-c", "import jax"])) {
+        return Ok(python);
+    }
+    println!("JAX is missing; an environment with it is made now, once");
+    let made = run(Command::new("python3").args(["-m", "venv"]).arg(&environment))
+        .and_then(|()| run(Command::new(&python).args(["-m", "pip", "install", "--quiet", JAX])));
+    made.map_err(|Failure(cause)| {
+        Failure(format!("cannot install JAX ({cause}); it needs Python 3 with `venv` and a package index"))
+    })?;
+    Ok(python)
 }
 
 /// A program from a Debian package.

@@ -21,6 +21,17 @@ pub(crate) fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_owned()
 }
 
+/// Where cargo builds.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// A program of the workspace that was built in this profile.
+pub(crate) fn built(profile: &str, program: &str) -> Result<PathBuf, Failure> {
+    let path = target().join(profile).join(program);
+    if path.exists() { Ok(path) } else { Err(Failure(format!("`{}` was not built", path.display()))) }
+}
+
 /// The cargo that runs this task.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{
-    ANY, CASES, END, EVEN, ISOLATED, ONE_BLOCK, SAME, SCOPE, any_op, end, f32, function, module,
+    ANY, CASES, END, EVEN, ISOLATED, ONE_BLOCK, SAID, SAME, SCOPE, any_op, end, f32, function, module,
 };
 use crate::{
     Builder, DenseConstant, DenseData, DialectType, Dim, ElementType, OpDef, OpState, ParametricDef,
@@ -533,6 +533,23 @@ fn what_is_wrong_with_a_shared_type_is_said_once() {
     p.add(&ANY, &[], &[wrong, pair], 0);
     p.add(&ANY, &[], &[pair], 0);
     assert_eq!(verify(&p.module).len(), 1);
+}
+
+#[test]
+fn attributes_are_checked_wherever_they_are_used() {
+    let mut p = program();
+    let params = p.module.interner.ints([]);
+    let said = p.module.interner.attr(AttrData::Dialect(DialectAttr { def: &SAID, params }));
+    let list = p.module.interner.attr(AttrData::Array([p.module.interner.empty_dict(), said].into()));
+    let key = p.module.interner.name("t.key");
+    let dict = p.module.interner.dict(&[(key, said)]);
+    let dicts = p.module.interner.attr(AttrData::Array([p.module.interner.empty_dict(), dict].into()));
+    p.module.set_attr(p.function, ARGUMENT_ATTRIBUTES, dicts);
+    p.module.set_attr(p.function, RESULT_ATTRIBUTES, dicts);
+    p.module.set_attr(p.source, "a", said);
+    p.module.set_attr(p.source, "t.list", list);
+    let found: Vec<String> = verify(&p.module).into_iter().map(|found| found.message).collect();
+    assert_eq!(found, ["t.key Argument(1)", "t.key Result(1)", "a Op", "t.list Item(1)"]);
 }
 
 #[test]

@@ -150,7 +150,7 @@ impl Runner<'_> {
             let message = format!("`{}` has changed the program and says that it has not", pass.text());
             found.push(work.module.error(work.op, &codes::WRONG_CHANGE_REPORT, message));
         }
-        found.extend(work.keep(std::mem::take(&mut notes.artifacts)));
+        found.extend(work.keep(std::mem::take(&mut notes.outputs)));
         work.say(found)?;
         changed.ok_or(Stopped)
     }

@@ -22,7 +22,7 @@ use tofu_ir::{BlockId, Module, OpId, Syntax, Trait, ValueMap, copy_head_from, co
 
 use super::{Ran, Runner, is, work::Stopped, work::Work};
 use crate::{
-    Changed, Instrument, analysis::Analyses, context::Artifact, instrument::describe, manager::Pipeline,
+    Changed, Instrument, analysis::Analyses, context::Output, instrument::describe, manager::Pipeline,
     panics::guard,
 };
 
@@ -33,7 +33,7 @@ struct Task {
     trail: Vec<String>,
     forks: Vec<Box<dyn Instrument>>,
     diagnostics: Vec<Diagnostic>,
-    artifacts: Vec<Artifact>,
+    outputs: Vec<Output>,
     /// The module that the op is alone in, and it there; nothing if it has not changed.
     result: Result<Option<(Module, OpId)>, Stopped>,
 }
@@ -81,7 +81,7 @@ impl Runner<'_> {
             trail: [&work.trail[..], &trail(pipeline, &work.indices, module, op, index)].concat(),
             forks: work.instruments.iter().map(|instrument| instrument.fork()).collect(),
             diagnostics: Vec::new(),
-            artifacts: Vec::new(),
+            outputs: Vec::new(),
             result: Err(Stopped),
         };
         let mut tasks: Vec<Task> = ops.iter().enumerate().map(new_task).collect();
@@ -131,7 +131,7 @@ impl Runner<'_> {
             ..Work::on_program(&mut alone, self.session, &mut instruments, &mut task.diagnostics)
         };
         let mut result = self.pipeline(pipeline, &mut work);
-        task.artifacts = work.artifacts;
+        task.outputs = work.outputs;
         if result.is_ok() && neighbors(&alone, copy) != surroundings {
             task.diagnostics.push(changed_around(pipeline, source, task.op));
             result = Err(Stopped);
@@ -178,7 +178,7 @@ fn join(task: Task, work: &mut Work<'_, '_>) -> Result<Option<(Module, OpId)>, S
             work.diagnostics.push(diagnostic);
         }
     }
-    let unwritten = work.keep(task.artifacts);
+    let unwritten = work.keep(task.outputs);
     work.say(unwritten)?;
     task.result
 }

@@ -441,6 +441,31 @@ fn a_cancelled_run_says_so_once() {
 }
 
 #[test]
+fn listings_come_in_the_order_of_the_functions() {
+    pass_options! {
+        /// Shows the function's name.
+        struct Show;
+    }
+    impl Pass for Show {
+        const NAME: &'static str = "show";
+        type Anchor = Func;
+        fn run(&self, cx: &mut PassContext<'_>) -> PassResult {
+            let text = describe(cx.module, cx.op());
+            cx.print(format!("{text}\n"));
+            Ok(Changed::No)
+        }
+    }
+    let expected: Vec<_> = (0..20).map(|index| (String::new(), format!("func @f{index}\n"))).collect();
+    for threads in [1, 4] {
+        let (mut session, shelf) = session(threads);
+        session.printer = shelf.clone();
+        let manager = PassManager::new().nest::<Func>(|f| f.add(Show));
+        assert_eq!(manager.run(&mut functions(20), &session, &mut []).changed, Some(Changed::No));
+        assert_eq!(*shelf.0.lock().unwrap(), expected);
+    }
+}
+
+#[test]
 fn what_a_session_lacks_is_an_error() {
     pass_options! {
         /// Reads a file.

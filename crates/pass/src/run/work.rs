@@ -5,7 +5,7 @@ use tofu_ir::{Module, OpId};
 
 use crate::{
     Instrument, Session, Step,
-    context::Artifact,
+    context::Output,
     instrument::{What, describe},
     panics::{Panic, guard},
 };
@@ -23,7 +23,7 @@ pub(super) struct Work<'w, 'i> {
     /// Whether the module is only a part of the program, while others work on other parts.
     pub(super) detached: bool,
     /// What passes on a part of the program have made, until it is this part's turn to be written.
-    pub(super) artifacts: Vec<Artifact>,
+    pub(super) outputs: Vec<Output>,
     /// See [`Step`].
     pub(super) indices: Vec<usize>,
     pub(super) trail: Vec<String>,
@@ -37,8 +37,8 @@ impl<'w, 'i> Work<'w, 'i> {
         diagnostics: &'w mut Vec<Diagnostic>,
     ) -> Work<'w, 'i> {
         let op = module.root();
-        let (artifacts, indices, trail) = (Vec::new(), Vec::new(), Vec::new());
-        Work { module, op, session, instruments, diagnostics, detached: false, artifacts, indices, trail }
+        let (outputs, indices, trail) = (Vec::new(), Vec::new(), Vec::new());
+        Work { module, op, session, instruments, diagnostics, detached: false, outputs, indices, trail }
     }
 
     /// Passes diagnostics on, and fails if there is an error among them.
@@ -48,18 +48,24 @@ impl<'w, 'i> Work<'w, 'i> {
         if failed { Err(Stopped) } else { Ok(()) }
     }
 
-    /// Writes artifacts when it is their turn; says which could not be written.
-    pub(super) fn keep(&mut self, artifacts: Vec<Artifact>) -> Vec<Diagnostic> {
+    /// Writes and shows what passes have made when it is its turn; says what could not be written.
+    pub(super) fn keep(&mut self, outputs: Vec<Output>) -> Vec<Diagnostic> {
         if self.detached {
-            self.artifacts.extend(artifacts);
+            self.outputs.extend(outputs);
             return Vec::new();
         }
-        let write = |Artifact { pass, name, bytes }: Artifact| {
-            let error = self.session.artifacts.write(&name, &bytes).err()?;
-            let message = format!("`{pass}` cannot write `{name}`: {error}");
-            Some(Diagnostic::error(&codes::CANNOT_WRITE, Span::NONE, message))
+        let put = |output: Output| match output {
+            Output::Artifact { pass, name, bytes } => {
+                let error = self.session.artifacts.write(&name, &bytes).err()?;
+                let message = format!("`{pass}` cannot write `{name}`: {error}");
+                Some(Diagnostic::error(&codes::CANNOT_WRITE, Span::NONE, message))
+            }
+            Output::Listing(text) => {
+                self.session.printer.print(&text);
+                None
+            }
         };
-        artifacts.into_iter().filter_map(write).collect()
+        outputs.into_iter().filter_map(put).collect()
     }
 
     pub(super) fn panicked(&self, panic: Panic, pass: &str) -> Diagnostic {

@@ -1,7 +1,7 @@
 //! What the grammar did not accept, said in the user's words.
 
 use pest::error::{Error, ErrorVariant, InputLocation};
-use tofu_diagnostics::{Diagnostic, codes};
+use tofu_diagnostics::{Diagnostic, Span, codes};
 
 use super::{Parser, Rule};
 
@@ -29,6 +29,8 @@ impl Parser<'_> {
                 .help("add `\"`")
         } else if rest.starts_with('<') && self.text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()) {
             Diagnostic::error(&codes::UNTERMINATED, place, "`<` is not closed").help("add `>`")
+        } else if rest.starts_with('[') && positives.contains(&Rule::definition) {
+            Diagnostic::error(&codes::UNTERMINATED, place, "`[` is not closed").help("add `]`")
         } else {
             let code = if rest.is_empty() { &codes::UNTERMINATED } else { &codes::SYNTAX };
             let message = format!("expected {}, found {found}", list(positives));
@@ -57,6 +59,18 @@ impl Parser<'_> {
             if matches!(c, '"' | '\'' | '\\') { c.to_string() } else { c.escape_debug().collect() }
         };
         (format!("`{}{more}`", shown.chars().map(quotes_are_fine).collect::<String>()), at + length)
+    }
+
+    /// The token at `at` as a message names it, and where it stands. At the end of the text there is nothing to point
+    /// at but its last character.
+    pub(super) fn token_place(&self, at: usize) -> (String, Span) {
+        let (token, end) = self.token_at(at);
+        if end > at {
+            return (token, self.span(at, end));
+        }
+        let last = self.text[..at].trim_end();
+        let last = last.len() - last.chars().next_back().map_or(0, char::len_utf8);
+        (token, self.span(last, at))
     }
 }
 
@@ -154,6 +168,8 @@ fn rule_names(rule: Rule) -> &'static [&'static str] {
         Rule::no_close => &["`)`"],
         Rule::no_colon => &["`:`"],
         Rule::no_equals => &["`,`", "`=`"],
+        Rule::definition => &["`[`"],
+        Rule::no_equals_sign => &["`=`"],
         Rule::no_open_angle => &["`<`"],
         Rule::no_paren => &["`,`", "`)`"],
         Rule::no_x => &["`x`"],

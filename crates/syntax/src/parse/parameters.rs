@@ -19,7 +19,7 @@ impl<'s> Parser<'s> {
         let before = self.found.len();
         let mut reader = Reader { parser: self, text, base: at, at: 0, whole, depth: depth + 1 };
         let params = match (def.parse)(&mut reader) {
-            Ok(_) if !reader.at_end() => Err(reader.unexpected("the closing `>`")),
+            Ok(_) if !reader.at_end() => Err(reader.unexpected("the closing bracket")),
             result => result,
         };
         match params {

@@ -6,6 +6,7 @@
 use tofu_ir::Trait;
 
 use super::Parser;
+use crate::foreign::{indentation, leading_word};
 
 impl<'s> Parser<'s> {
     /// Moves past white space and comments.
@@ -80,7 +81,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Takes what the lines between `start` and `end` seem to define as defined.
-    fn assume_definitions(&mut self, start: usize, end: usize) {
+    pub(super) fn assume_definitions(&mut self, start: usize, end: usize) {
         let text: &'s str = self.text;
         let mut at = start;
         // The damaged statement may lack its `=`.
@@ -152,16 +153,6 @@ impl Depth {
         }
         None
     }
-}
-
-fn indentation(line: &str) -> usize {
-    line.len() - line.trim_start_matches([' ', '\t']).len()
-}
-
-/// The word at the start of `text`, dots included.
-pub(super) fn leading_word(text: &str) -> &str {
-    let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
-    &text[..text.find(|c| !is_inner(c)).unwrap_or(text.len())]
 }
 
 /// The names before the `=` of `%a, %b = op` at `start`, each with its place, and where the op's name is; no names where

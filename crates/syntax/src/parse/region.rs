@@ -117,7 +117,7 @@ impl<'s> Parser<'s> {
                 break true;
             }
             if self.misses_brace(frame) {
-                self.report_open_region(frame);
+                self.report_unclosed("a region", frame.op, self.at);
                 if let Some(block) = current {
                     self.damage(block);
                 }
@@ -145,15 +145,12 @@ impl<'s> Parser<'s> {
             || !frame.holds_items && self.starts_item(frame.op)
     }
 
-    fn report_open_region(&mut self, frame: Frame) {
-        let (token, end) = self.token_at(self.at);
-        // At the end of the text there is nothing to point at but its last character.
-        let last = self.text[..self.at].trim_end();
-        let last = last.len() - last.chars().next_back().map_or(0, char::len_utf8);
-        let place = if end > self.at { self.span(self.at, end) } else { self.span(last, self.at) };
-        let opener = self.span(frame.op, self.token_at(frame.op).1);
+    /// Says that something of the op at `op` is not closed before `at`.
+    pub(super) fn report_unclosed(&mut self, what: &str, op: usize, at: usize) {
+        let (token, place) = self.token_place(at);
+        let opener = self.span(op, self.token_at(op).1);
         self.report(
-            Diagnostic::error(&codes::UNTERMINATED, place, format!("a region is not closed before {token}"))
+            Diagnostic::error(&codes::UNTERMINATED, place, format!("{what} is not closed before {token}"))
                 .secondary(opener, "it belongs to the op that starts here")
                 .help("add `}`"),
         );

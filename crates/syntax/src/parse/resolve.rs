@@ -6,15 +6,16 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tofu_diagnostics::{Diagnostic, codes, plural};
-use tofu_ir::{OpId, TypeData};
+use tofu_ir::{OpId, Profile, Trait, Type, TypeData};
 
 use super::Parser;
 
 impl Parser<'_> {
     pub(super) fn resolve_types(&mut self) {
         let pending = std::mem::take(&mut self.pending);
+        let mut known = FxHashMap::default();
         let mut open: FxHashSet<OpId> = pending.iter().copied().collect();
         let mut queue: VecDeque<OpId> = pending.into();
         while let Some(op) = queue.pop_front() {
@@ -22,7 +23,7 @@ impl Parser<'_> {
                 continue;
             }
             open.remove(&op);
-            self.resolve(op);
+            self.resolve(op, &mut known);
             // Whoever waited for this op came earlier in the text.
             for result in self.module.results(op) {
                 queue.extend(
@@ -63,9 +64,14 @@ impl Parser<'_> {
         }) || self.damage.ops.contains(&op)
     }
 
-    fn resolve(&mut self, op: OpId) {
+    /// Gives an op its types. `known` holds those of ops that are alike.
+    fn resolve(&mut self, op: OpId, known: &mut FxHashMap<Profile, Vec<Type>>) {
         let named = self.module.result_count(op);
-        match self.module.infer_types(op) {
+        match self.types_of(op, known) {
+            // They rest on something that the verifier says is wrong.
+            Ok(types) if types.contains(&self.error_type) => {
+                self.damage.ops.insert(op);
+            }
             Ok(types) if named == 0 => self.module.append_results(op, &types),
             Ok(types) if types.len() == named => {
                 for (index, ty) in types.into_iter().enumerate() {
@@ -82,9 +88,38 @@ impl Parser<'_> {
                 self.damage.ops.insert(op);
             }
             Err(found) => {
-                found.into_iter().for_each(|diagnostic| self.report(diagnostic));
+                // The verifier says which symbol means nothing, and what may have been meant.
+                if !self.misses_symbol(op) {
+                    found.into_iter().for_each(|diagnostic| self.report(diagnostic));
+                }
                 self.damage.ops.insert(op);
             }
         }
+    }
+
+    fn types_of(
+        &mut self,
+        op: OpId,
+        known: &mut FxHashMap<Profile, Vec<Type>>,
+    ) -> Result<Vec<Type>, Vec<Diagnostic>> {
+        let is_local = self.module.has(op, Trait::Local);
+        let Some(profile) = is_local.then(|| Profile::of(&self.module, op)).flatten() else {
+            return self.module.infer_types(op);
+        };
+        if let Some(types) = known.get(&profile) {
+            return Ok(types.clone());
+        }
+        let types = self.module.infer_types(op)?;
+        known.insert(profile, types.clone());
+        Ok(types)
+    }
+
+    /// Whether an op mentions a symbol that means nothing.
+    fn misses_symbol(&self, op: OpId) -> bool {
+        let mut is_missing = false;
+        self.module.visit_symbols_of_op(op, &mut |path| {
+            is_missing |= self.module.resolve_symbol(op, path).is_none();
+        });
+        is_missing
     }
 }

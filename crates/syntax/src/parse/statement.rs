@@ -5,14 +5,15 @@ use pest::iterators::Pair;
 use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, Span, codes, plural, suggest};
 use tofu_ir::{
-    ANY_TYPE, ARGUMENT_ATTRIBUTES, Attr, AttrData, BlockId, FUNCTION_TYPE, FunctionType, Name, OpDef, OpId,
-    OpState, RESULT_ATTRIBUTES, SYMBOL_NAME, Successor, Syntax, Trait, Type, VALUE, any, op,
+    ANY_TYPE, ARGUMENT_ATTRIBUTES, Attr, AttrData, BlockId, DialectAttr, FUNCTION_TYPE, FunctionType, Name,
+    OpDef, OpId, OpState, RESULT_ATTRIBUTES, SYMBOL_NAME, Successor, Syntax, Trait, Type, VALUE, any, op,
 };
 
-use super::recover::{assigned_names, leading_word};
+use super::recover::assigned_names;
 use super::region::{Frame, Labels};
 use super::types::OUTERMOST_DEPTH;
 use super::{Grammar, Parser, Rule};
+use crate::foreign::{End, end_of, leading_word};
 
 /// What stands for an op whose name means nothing, so that what is in it can be read. It never leaves the parser.
 pub(super) static UNKNOWN: OpDef = op("builtin.unknown")
@@ -98,6 +99,9 @@ impl<'s> Parser<'s> {
                 _ => self.head(start, part, &mut head),
             }
         }
+        if let Some((def, Syntax::Text(attribute))) = def.map(|def| (def, def.syntax)) {
+            return self.text_op(block, start, head, def, attribute);
+        }
         if !matches!(rule, Rule::uniform_statement | Rule::value_statement) {
             head.beginning_end = 0;
         }
@@ -156,6 +160,8 @@ impl<'s> Parser<'s> {
             Syntax::Value => Rule::value_statement,
             Syntax::Body => Rule::body_statement,
             Syntax::Function => Rule::function_statement,
+            Syntax::Definition(_) => Rule::definition_statement,
+            Syntax::Text(_) => Rule::text_statement,
         };
         (rule, def)
     }
@@ -184,7 +190,7 @@ impl<'s> Parser<'s> {
         if def.is_none() && name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             // That the rest of the line does not fit may well be a consequence.
             diagnostic = self.unknown_op(name, self.span(name_at, name_at + name.len()));
-        } else if def.is_some_and(has_body) && name_at > start {
+        } else if def.is_some_and(is_item) && name_at > start {
             let message = format!("`{name}` has no results");
             diagnostic = Diagnostic::error(&codes::SYNTAX, self.span(start, name_at), message);
         }
@@ -199,6 +205,8 @@ impl<'s> Parser<'s> {
         let line = self.text[start..line_end].trim_end();
         if def.is_none_or(has_body) && line.ends_with('{') {
             self.damaged_body(block, start, start + line.len(), def.unwrap_or(&UNKNOWN));
+        } else if def.is_some_and(has_text) {
+            self.skip_text(start, failed);
         } else {
             self.recover(start, failed);
         }
@@ -277,6 +285,7 @@ impl<'s> Parser<'s> {
                         self.add_entry(head, name, attr, span);
                     }
                 }
+                Rule::definition => self.head_definition(base, part, head),
                 Rule::parameters => self.head_parameters(base, part, head),
                 Rule::function_results => self.head_results(base, part, head),
                 Rule::types => self.head_types(base, part, head),
@@ -308,6 +317,25 @@ impl<'s> Parser<'s> {
     fn add_entry(&mut self, head: &mut Head<'s>, name: &str, attr: Attr, span: Span) {
         let key = self.module.interner.name(name);
         head.entries.push(Entry { name: key, attr, span });
+    }
+
+    /// `[…]`: the parameters of the attribute that the op defines.
+    fn head_definition(&mut self, base: usize, pair: Pair<'s, Rule>, head: &mut Head<'s>) {
+        let span = self.pair_span(base, &pair);
+        let def = self.module.registry().op(head.name);
+        let Some((def, Syntax::Definition(attribute))) = def.map(|def| (def, def.syntax)) else { return };
+        let of = self.module.registry().parametric_attr(&def.defining_attribute(attribute));
+        let params = of.zip(pair.into_inner().next()).and_then(|(of, raw)| {
+            let at = base + raw.as_span().start();
+            Some(DialectAttr { def: of, params: self.parameters_of(of, raw.as_str(), at, span, 0)? })
+        });
+        match params {
+            Some(defined) => {
+                let attr = self.module.interner.attr(AttrData::Dialect(defined));
+                self.add_entry(head, attribute, attr, span);
+            }
+            None => head.is_damaged = true,
+        }
     }
 
     fn head_parameters(&mut self, base: usize, pair: Pair<'s, Rule>, head: &mut Head<'s>) {
@@ -626,6 +654,54 @@ impl<'s> Parser<'s> {
         self.place(block, start, op, &head);
     }
 
+    /// `tdl @f(…) -> … { … }`: the text behind the name is the dialect's.
+    fn text_op(
+        &mut self,
+        block: BlockId,
+        start: usize,
+        mut head: Head<'s>,
+        def: &'static OpDef,
+        attribute: &'static str,
+    ) {
+        let text_start = self.at;
+        let Some(end) = self.text_end(start, text_start) else {
+            self.damage(block);
+            return self.skip_text(start, text_start);
+        };
+        let text = self.module.interner.attr(AttrData::String(self.text[text_start..end].into()));
+        let span = self.span(text_start, end);
+        self.add_entry(&mut head, attribute, text, span);
+        // No results: nothing waits for types.
+        head.types = Some(SmallVec::new());
+        let op = self.make_op(def, &mut head, 0, &mut Labels::default());
+        self.at = end;
+        self.location_after_body(op);
+        self.place(block, start, op, &head);
+    }
+
+    /// Where the text that begins at `text_start` and belongs to the op at `start` ends; reports that it does not.
+    fn text_end(&mut self, start: usize, text_start: usize) -> Option<usize> {
+        match end_of(self.text, text_start, || self.indent_of(start), self.module.registry()) {
+            End::Closed(end) => Some(end),
+            End::Open { at, has_brace: true } => {
+                self.report_unclosed("a body", start, at);
+                None
+            }
+            End::Open { at, has_brace: false } => {
+                self.report_missing_body(start, at);
+                None
+            }
+        }
+    }
+
+    /// Moves behind a text, as far as it goes, that was read up to `failed`.
+    fn skip_text(&mut self, start: usize, failed: usize) {
+        let (End::Closed(end) | End::Open { at: end, .. }) =
+            end_of(self.text, failed, || self.indent_of(start), self.module.registry());
+        self.at = end;
+        self.assume_definitions(start, end);
+    }
+
     /// Takes the brace of a body. A line that stands deeper than the op at `start` shows that a brace is missing.
     fn opens_body(&mut self, start: usize) -> bool {
         let end = self.at;
@@ -639,16 +715,22 @@ impl<'s> Parser<'s> {
         let is_missing =
             on_next_line && !rest.starts_with('}') && self.indent_of(self.at) > self.indent_of(start);
         if is_missing {
-            let (token, token_end) = self.token_at(self.at);
-            let place = self.span(self.at, token_end);
-            let message = format!("expected `{{` and the body of the op, found {token}");
-            self.report(
-                Diagnostic::error(&codes::SYNTAX, place, message)
-                    .secondary(self.span(start, self.token_at(start).1), "the op starts here")
-                    .help("add `{` at the end of the line before; a line within a body stands deeper than its op"),
-            );
+            self.report_missing_body(start, self.at);
         }
         is_missing
+    }
+
+    /// Says that the body of the op at `start` is missing before `at`.
+    fn report_missing_body(&mut self, start: usize, at: usize) {
+        let (token, place) = self.token_place(at);
+        let message = format!("expected `{{` and the body of the op, found {token}");
+        self.report(
+            Diagnostic::error(&codes::SYNTAX, place, message)
+                .secondary(self.span(start, self.token_at(start).1), "the op starts here")
+                .help(
+                    "add `{` at the end of the line before; a line within a body stands deeper than its op",
+                ),
+        );
     }
 
     fn location_after_body(&mut self, op: OpId) {
@@ -668,7 +750,17 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// Whether braces follow an op's head.
+/// Whether a region in braces follows an op's head.
 fn has_body(def: &OpDef) -> bool {
     matches!(def.syntax, Syntax::Body | Syntax::Function)
+}
+
+/// Whether an op is written as an item without results.
+fn is_item(def: &OpDef) -> bool {
+    has_body(def) || has_text(def) || matches!(def.syntax, Syntax::Definition(_))
+}
+
+/// Whether text in another language follows an op's name.
+fn has_text(def: &OpDef) -> bool {
+    matches!(def.syntax, Syntax::Text(_))
 }

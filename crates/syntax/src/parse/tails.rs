@@ -8,9 +8,10 @@ use pest::Parser as _;
 use smallvec::SmallVec;
 use tofu_ir::{Attr, Name, Type};
 
-use super::recover::{leading_results, leading_word};
+use super::recover::leading_results;
 use super::statement::{Entry, Head};
 use super::{Grammar, Parser, Rule};
+use crate::foreign::leading_word;
 
 /// More spellings than this are not kept, so that a program that repeats none of them pays little.
 const MAX_TAILS: usize = 4096;

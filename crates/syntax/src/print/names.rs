@@ -5,18 +5,18 @@
 //! regions up to an isolated op, and are free again where a region ends.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tofu_ir::{BlockId, EntityId, Module, Name, OpId, SecondaryMap, ValueId};
-
-use super::is_isolated;
+use tofu_ir::{BlockId, EntityId, Module, Name, OpId, SecondaryMap, Trait, ValueId};
 
 /// The names of all values and blocks in an op.
-pub(super) struct ValueNames {
+#[derive(Debug)]
+pub struct ValueNames {
     values: SecondaryMap<ValueId, Label>,
     blocks: FxHashMap<BlockId, Label>,
     made: Vec<String>,
+    opens_scope: fn(&Module, OpId) -> bool,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 enum Label {
     /// The value lies outside of what is printed; its id is all there is.
     #[default]
@@ -44,9 +44,19 @@ enum Undo {
 }
 
 impl ValueNames {
-    pub(super) fn of(module: &Module, op: OpId) -> ValueNames {
-        let mut names =
-            ValueNames { values: SecondaryMap::new(), blocks: FxHashMap::default(), made: Vec::new() };
+    /// Names for all that is in `op`; isolated ops have names of their own.
+    pub fn of(module: &Module, op: OpId) -> ValueNames {
+        ValueNames::with_scopes(module, op, |module, op| module.has(op, Trait::Isolated))
+    }
+
+    /// Names for all that is in `op`, where the ops that `opens_scope` tells have names of their own.
+    pub fn with_scopes(module: &Module, op: OpId, opens_scope: fn(&Module, OpId) -> bool) -> ValueNames {
+        let mut names = ValueNames {
+            values: SecondaryMap::new(),
+            blocks: FxHashMap::default(),
+            made: Vec::new(),
+            opens_scope,
+        };
         let mut scope = Scope::default();
         for result in module.results(op) {
             names.value(module, &mut scope, result);
@@ -60,7 +70,7 @@ impl ValueNames {
             return;
         }
         let mut own = Scope::default();
-        let scope = if is_isolated(module, op) { &mut own } else { scope };
+        let scope = if (self.opens_scope)(module, op) { &mut own } else { scope };
         for region in module.regions(op) {
             let (mark, number) = (scope.log.len(), scope.next_number);
             self.block_names(module, module.blocks(region));
@@ -142,11 +152,13 @@ impl ValueNames {
         }
     }
 
-    pub(super) fn write_value(&self, out: &mut String, module: &Module, value: ValueId) {
+    /// Writes a value's name, without `%`.
+    pub fn write_value(&self, out: &mut String, module: &Module, value: ValueId) {
         self.write(out, module, self.values[value], value.index());
     }
 
-    pub(super) fn write_block(&self, out: &mut String, module: &Module, block: BlockId) {
+    /// Writes a block's name, without `^`.
+    pub fn write_block(&self, out: &mut String, module: &Module, block: BlockId) {
         let label = self.blocks.get(&block).copied().unwrap_or_default();
         self.write(out, module, label, block.index());
     }

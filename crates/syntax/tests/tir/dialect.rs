@@ -87,6 +87,28 @@ pub(crate) static FUNC: OpDef = op("test.func")
     .syntax(Syntax::Function)
     .traits(&[Trait::Isolated, Trait::Symbol, Trait::TopLevel]);
 
+/// A name for an attribute.
+pub(crate) static DEFINITION: OpDef = op("test.define")
+    .keyword("define")
+    .attributes(&[
+        required(SYMBOL_NAME, SYMBOL_DEFINITION),
+        required("list", ANY_ATTR),
+        optional("a", ANY_ATTR),
+    ])
+    .syntax(Syntax::Definition("list"))
+    .traits(&[Trait::Symbol, Trait::TopLevel]);
+
+/// Text in another language.
+pub(crate) static TEXT: OpDef = op("test.text")
+    .keyword("text")
+    .attributes(&[
+        required(SYMBOL_NAME, SYMBOL_DEFINITION),
+        required("words", STRING),
+        optional("a", ANY_ATTR),
+    ])
+    .syntax(Syntax::Text("words"))
+    .traits(&[Trait::Symbol, Trait::TopLevel]);
+
 pub(crate) static HOST: ParametricDef = ParametricDef::new("test.host").text(
     |reader| {
         let ty = reader.ty()?;
@@ -112,6 +134,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
         &ANY,
         &CALL,
         &CONSTANT,
+        &DEFINITION,
         &END,
         &FUNC,
         &ISOLATED,
@@ -119,6 +142,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
         &SCOPE,
         &SPLIT,
         &TABLE,
+        &TEXT,
         &TWO_REGIONS,
     ],
     types: &[&HOST],

@@ -10,8 +10,8 @@ use fastrand::Rng;
 use tofu_ir::*;
 
 use crate::dialect::{
-    ADD, ANY, CALL, CONSTANT, END, FUNC, HOST, ISOLATED, LIST, REGION, SCOPE, SPLIT, TABLE, TWO_REGIONS,
-    registry,
+    ADD, ANY, CALL, CONSTANT, DEFINITION, END, FUNC, HOST, ISOLATED, LIST, REGION, SCOPE, SPLIT, TABLE, TEXT,
+    TWO_REGIONS, registry,
 };
 
 /// The program of a seed. With `plain_names` the text can say every name that a value or block has; else some clash,
@@ -99,10 +99,12 @@ impl Generator {
         }
         self.symbols.extend(names.iter().map(|&name| SymbolRef::from_slice(&[name])));
         for name in names {
-            match self.rng.u8(0..8) {
+            match self.rng.u8(0..10) {
                 0 if self.depth < 2 => self.table(block, &builtin::MODULE, name),
                 1 if self.depth < 2 => self.table(block, &TABLE, name),
                 2 => self.declaration(block, name),
+                3 => self.text_item(block, name),
+                4 => self.definition(block, name),
                 _ => self.function(block, name),
             }
         }
@@ -121,6 +123,44 @@ impl Generator {
         self.depth -= 1;
         let inner: Vec<Name> = self.module.ops(body).filter_map(|op| self.module.symbol_name(op)).collect();
         self.symbols.extend(inner.into_iter().map(|inner| SymbolRef::from_slice(&[name, inner])));
+    }
+
+    /// Text that ends with its braces, or that only the generic form can hold.
+    fn text_item(&mut self, block: BlockId, name: Name) {
+        const PIECES: [&str; 16] = [
+            "{", "}", " {", "}", "\n  ", "\n", "// {\n", "\"}\"", "\"", "(", "]", "func @f", "text", "a",
+            "é", "\r",
+        ];
+        let pieces = (0..self.rng.usize(0..12)).map(|_| PIECES[self.rng.usize(..PIECES.len())]);
+        let body: String = pieces.collect();
+        let text = if self.rng.bool() { format!("(x) {{{body}}}") } else { body };
+        let mut attrs = vec![
+            (self.module.interner.name(SYMBOL_NAME), self.module.interner.attr(AttrData::symbol(name))),
+            (self.module.interner.name("words"), self.module.interner.attr(AttrData::String(text.into()))),
+        ];
+        if self.rng.u8(0..4) == 0 {
+            attrs.push((self.module.interner.name("a"), self.attr(0)));
+        }
+        self.add(block, &TEXT, &[], &[], attrs, 0);
+    }
+
+    /// A name for an attribute, or for what only the generic form can define.
+    fn definition(&mut self, block: BlockId, name: Name) {
+        let defined = if self.rng.u8(0..4) == 0 {
+            self.attr(0)
+        } else {
+            let ints = (0..self.rng.usize(0..4)).map(|_| self.rng.i64(..)).collect::<Vec<_>>();
+            let params = self.module.interner.ints(ints);
+            self.module.interner.attr(AttrData::Dialect(DialectAttr { def: &LIST, params }))
+        };
+        let mut attrs = vec![
+            (self.module.interner.name(SYMBOL_NAME), self.module.interner.attr(AttrData::symbol(name))),
+            (self.module.interner.name("list"), defined),
+        ];
+        if self.rng.u8(0..4) == 0 {
+            attrs.push((self.module.interner.name("a"), self.attr(0)));
+        }
+        self.add(block, &DEFINITION, &[], &[], attrs, 0);
     }
 
     fn declaration(&mut self, block: BlockId, name: Name) {

@@ -104,7 +104,7 @@ fn files_below(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-const TOKENS: [&str; 40] = [
+const TOKENS: [&str; 42] = [
     "{",
     "}",
     "(",
@@ -140,6 +140,8 @@ const TOKENS: [&str; 40] = [
     "loc(",
     "func",
     "module {",
+    "text @t",
+    "define @d = [",
     "test.end",
     "x",
     "…",
@@ -405,6 +407,11 @@ fn many_of_a_kind() {
     let labels: String = (0..count).map(|number| format!("test.end [^v{number}]\n^w{number}:\n")).collect();
     refused(&in_function(&labels), &["T0101", "T0207"]);
     refused(&"func @f()\n".repeat(many), &["T0101", "T0210"]);
+    refused(&"text @f {".repeat(many), &["T0102"]);
+    refused(&"text @f {}".repeat(many), &["T0101", "T0210"]);
+    refused(&"text @f {\n".repeat(many), &["T0101", "T0102"]);
+    let texts: String = (0..many).map(|number| format!("text @f{number} {{\n}}")).collect();
+    accepted(&texts);
     let unknown: String = (0..count).map(|number| format!("test.call @g{number}()\n")).collect();
     refused(&in_function(&unknown), &["T0101", "T0209"]);
     let entries: Vec<String> = (0..count).map(|number| format!("test.k{number}")).collect();
@@ -462,6 +469,20 @@ fn unterminated() {
         "module",
         "module {",
         "module @m attributes {a = \"\\",
+        "define",
+        "define @a",
+        "define @a =",
+        "define @a = [",
+        "define @a = [1",
+        "define @a = [1,",
+        "text",
+        "text @",
+        "text @a",
+        "text @a }",
+        "text @a {",
+        "text @a {{}",
+        "text @a { //}",
+        "text @a { \"}\"",
     ];
     for text in beginnings {
         let (_, parsed) = read(text);

@@ -67,7 +67,7 @@ thousands! {
 
 #[test]
 fn every_form_occurs() {
-    let texts: Vec<String> = (0..600).map(|seed| print(&program(seed, true), &PRETTY)).collect();
+    let texts: Vec<String> = (0..1000).map(|seed| print(&program(seed, true), &PRETTY)).collect();
     let all = texts.concat();
     let forms = [
         "func @",
@@ -82,6 +82,10 @@ fn every_form_occurs() {
         "\"test.scope\"(",
         "test.table @",
         "module @",
+        "define @",
+        "\"test.define\"(",
+        "test.text",
+        "text @",
         "test.two_regions",
         "test.isolated",
         "test.split",

@@ -31,6 +31,63 @@ fn functions() {
 }
 
 #[test]
+fn comments_stand_wherever_blanks_do() {
+    let text = "
+        module
+        @m { func @f ( %x : tensor<4xf32> { a = 1 , b } ) -> ( f32 { a } , f32 ) attributes { a = [ 1 , true ] } {
+        %a , %b = test.split %x : tensor<4xf32> , tensor<4xf32>
+        %c = test.add ( %a , %b ) : tensor<4xf32>
+        \"test.any\" ( %a , %c ) { a = { c = [ 1 ] x [ 2 ] } , b = 3 : i8 } : ( f32 , f32 )
+        test.call @f ( %a ) { a = dense <1.0> : tensor<4xf32> } : tuple<f32,token> loc ( \"a\" : 1 : 2 )
+        test.end %a [ ^b ( %a , %b ) , ^c ]
+        ^b ( %d : tensor<4xf32> , %e : tensor<4xf32> ) :
+        test.end
+        ^c : test.end
+        } }";
+    let commented = text.replace(' ', " // a, %b {c = (\n");
+    let (plain, commented) = (module(text), module(&commented));
+    let text = |module| print(module, &PrintOptions { locations: true, ..PrintOptions::default() });
+    assert_eq!(text(&plain), text(&commented));
+}
+
+#[test]
+fn definitions() {
+    check(
+        "module @m {
+  define @empty = []
+  define @\"odd name\" = [1, 2] attributes {a = #test.list<3>} loc(\"f.py\":1:2)
+  define @deep = [\"]\", #test.list<[], {}>]
+  \"test.define\"() {list = [1], sym_name = @no_definition} : ()
+}
+",
+    );
+    let generic = PrintOptions { generic: true, ..PrintOptions::default() };
+    let text = print(&module("define @d = [1, 2]"), &generic);
+    assert!(text.contains("\"test.define\"() {list = #test.list<1, 2>, sym_name = @d} : ()"), "{text}");
+}
+
+#[test]
+fn text_in_other_languages() {
+    check(
+        "module @m {
+  text @plain {}
+  text @nested(a, b) -> c {
+    { } // a brace that does not count: }
+  \"another: }\" [ (
+  } loc(\"f.py\":1:2)
+  text @\"odd name\" \" {
+func @deeper is part of the text, as is a quote that nothing closes}
+  \"test.text\"() {a, sym_name = @more, words = \" {}\"} : ()
+}
+"
+        .replace("func @deeper", "    func @deeper")
+        .as_str(),
+    );
+    let ends = |text: &str| module(text).ops(module(text).body()).count();
+    assert_eq!(ends("text @a { } text @b{}text @c\n{\n}"), 3);
+}
+
+#[test]
 fn ops() {
     check(
         "module {

@@ -12,7 +12,7 @@ use crate::description::*;
 use crate::evaluate::Tensor;
 use crate::infer::describe;
 use crate::numeric;
-use crate::scalar::{BinaryOp, Comparison, Literal};
+use crate::scalar::{BinaryOp, UnaryOp};
 
 impl Builder {
     /// What a description of tensors without dimensions gives for these operands. Results whose types do not follow
@@ -192,6 +192,9 @@ impl Builder {
         if let Some(reducers) = self.builtin(&combined, &left, &right) {
             return Ok(self.reduce_builtin(&reducers, &inits, vars, guard, &bodies));
         }
+        if vars.is_empty() {
+            return self.updated(module, region, &inits, guard, &bodies);
+        }
         let combiner = self.region_combiner(&types, &[]);
         self.finish_combiner(combiner, &inits, &combined);
         let guarded: Vec<ScalarId> =
@@ -204,9 +207,7 @@ impl Builder {
 
     /// Combines elements into ones that are there already, as `scatter` does: like
     /// [`reduce_region`](Self::reduce_region), but the region's function need not leave values alone when combined with
-    /// `inits`, and is applied to them once if there is an element, and else not at all. There must be values of `vars`.
-    ///
-    /// A sum or product takes what is there as a part of its first term, so that its variables can be split.
+    /// `inits`, and is applied to them once if there is an element, and else not at all.
     ///
     /// # Errors
     ///
@@ -227,16 +228,19 @@ impl Builder {
         // Beside the values: whether there are any.
         let (left, right) = self.slots(&types, 1);
         if vars.is_empty() {
-            let updated = self.inline_region(module, region, &[&inits[..], &bodies].concat())?;
-            let pairs = updated.iter().zip(&inits);
-            return Ok(pairs.map(|(&new, &init)| self.guarded(guard, new, init)).collect());
+            return self.updated(module, region, &inits, guard, &bodies);
         }
         let combined = self.inline_region(module, region, &[&left[..count], &right[..count]].concat())?;
         if let Some(reducers) = self.builtin(&combined, &left, &right) {
-            let values = reducers.iter().zip(&inits).zip(&bodies);
-            return Ok(values
-                .map(|((&reducer, &init), &body)| self.update_builtin(reducer, init, vars, guard, body))
-                .collect());
+            return Ok(self.reduce_builtin(&reducers, &inits, vars, guard, &bodies));
+        }
+        // What is subtracted one after the other is a sum of what is negative.
+        let subtracts = |(number, &value): (usize, &ScalarId)| {
+            self.scalars[value.index()].0 == Scalar::Binary(BinaryOp::Sub, left[number], right[number])
+        };
+        if combined.iter().enumerate().all(subtracts) {
+            let negative: Vec<ScalarId> = bodies.iter().map(|&body| self.unary(UnaryOp::Neg, body)).collect();
+            return Ok(self.reduce_builtin(&vec![Reducer::Sum; count], &inits, vars, guard, &negative));
         }
         let (any_left, any_right) = (left[count], right[count]);
         let mut results: Vec<ScalarId> = (0..count)
@@ -261,33 +265,18 @@ impl Builder {
         Ok(updated.iter().zip(&inits).map(|(&new, &init)| self.select(reduced[count], new, init)).collect())
     }
 
-    fn update_builtin(
+    /// Values combined with one element each, if there is one.
+    fn updated(
         &mut self,
-        reducer: Reducer,
-        init: ScalarId,
-        vars: &[VarId],
+        module: &Module,
+        region: RegionId,
+        inits: &[ScalarId],
         guard: Option<ScalarId>,
-        body: ScalarId,
-    ) -> ScalarId {
-        if self.is_identity(reducer, init) || !matches!(reducer, Reducer::Sum | Reducer::Prod) {
-            return self.reduce_builtin(&[reducer], &[init], vars, guard, &[body])[0];
-        }
-        let (zero, one) = (self.constant(0), self.constant(1));
-        let mut is_first = None;
-        for &var in vars {
-            self.require_at_most(one, self.variables[var.index()].extent);
-            let index = self.index(var);
-            let is_zero = self.compare_indices(Comparison::Eq, index, zero);
-            is_first = Some(match is_first {
-                Some(others) => self.binary(BinaryOp::And, others, is_zero),
-                None => is_zero,
-            });
-        }
-        let nothing = self.identity(reducer, self.type_of(body));
-        let own = self.guarded(is_first, init, nothing);
-        let update = self.guarded(guard, body, nothing);
-        let term = self.binary(numeric::reducer_op(reducer), own, update);
-        self.reduce(reducer, vars, term)
+        bodies: &[ScalarId],
+    ) -> Result<Vec<ScalarId>, Diagnostic> {
+        let updated = self.inline_region(module, region, &[inits, bodies].concat())?;
+        let pairs = updated.iter().zip(inits);
+        Ok(pairs.map(|(&new, &init)| self.guarded(guard, new, init)).collect())
     }
 
     /// A comparator for the elements of these types, as a region says that is given the left and the right element of
@@ -320,7 +309,8 @@ impl Builder {
     ) -> Vec<ScalarId> {
         let each = reducers.iter().zip(inits).zip(bodies);
         each.map(|((&reducer, &init), &body)| {
-            let nothing = self.identity(reducer, self.type_of(body));
+            let ty = self.type_of(body);
+            let nothing = self.literal(reducer.identity(ty), ty);
             let body = self.guarded(guard, body, nothing);
             let reduced = self.reduce(reducer, vars, body);
             if self.is_identity(reducer, init) {
@@ -343,19 +333,6 @@ impl Builder {
                 ((x, y) == (a, b) || (x, y) == (b, a)).then(|| reducer(op, element)).flatten()
             })
             .collect()
-    }
-
-    /// What a reducer gives of nothing.
-    fn identity(&mut self, reducer: Reducer, ty: TypeRef) -> ScalarId {
-        let literal = match reducer {
-            Reducer::Sum | Reducer::Or | Reducer::Custom(_) => Literal::Int(0),
-            Reducer::Prod => Literal::Int(1),
-            Reducer::Max => Literal::Lowest,
-            Reducer::Min => Literal::Highest,
-            Reducer::And if ty == BOOL => Literal::Int(1),
-            Reducer::And => Literal::Int(-1),
-        };
-        self.literal(literal, ty)
     }
 
     /// Whether an expression is a constant that a reducer leaves values alone with.

@@ -184,9 +184,9 @@ impl Builder {
         if self.type_of(a) == ty { a } else { self.scalar(Scalar::Bitcast(a), ty) }
     }
 
-    /// A reduction of one expression.
+    /// A reduction of one expression; without variables, the expression.
     pub fn reduce(&mut self, reducer: Reducer, vars: &[VarId], body: ScalarId) -> ScalarId {
-        self.reduce_many(reducer, vars, &[body], 0)
+        if vars.is_empty() { body } else { self.reduce_many(reducer, vars, &[body], 0) }
     }
 
     /// One of the values that a reduction of several expressions gives.

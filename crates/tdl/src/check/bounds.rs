@@ -53,6 +53,9 @@ impl Walk<'_> {
             Scalar::Select(condition, a, b) => {
                 self.scalar(*condition, facts);
                 for (branch, holds) in [(*a, true), (*b, false)] {
+                    if let Scalar::Literal(_) = data.scalar(branch) {
+                        continue;
+                    }
                     let mut inside = facts.clone();
                     inside.assume_condition(*condition, holds);
                     self.scalar(branch, &mut inside);
@@ -97,6 +100,9 @@ impl Walk<'_> {
         self.index(index, facts);
         let data = facts.data;
         let Some(&extent) = data.dims(source).get(dimension) else { return };
+        if matches!(data.index(index), Index::Var(var) if data.variable(var).extent == extent) {
+            return;
+        }
         let value = facts.poly(index);
         let depends_on_elements = value.atoms().iter().any(|&atom| mentions_data(&Poly::atom(atom), facts));
         if depends_on_elements {

@@ -13,6 +13,7 @@ use super::program::*;
 use crate::description::*;
 use crate::numeric::{self, Word};
 use crate::opaque::OpaqueRegistry;
+use crate::scalar::BinaryOp;
 use crate::shape::resolve;
 use crate::walk::single_term;
 
@@ -184,7 +185,7 @@ impl<'c, 'a> Compiler<'c, 'a> {
             }
             Scalar::Binary(op, a, b) => {
                 let element = type_of(self, *a);
-                let (a, b) = (self.scalar(*a, block)?, self.scalar(*b, block)?);
+                let (a, b) = (self.operand(id, *op, *a, block)?, self.operand(id, *op, *b, block)?);
                 let run = numeric::binary_fn(*op, element);
                 Step::Binary { to: self.register(), a, b, op: *op, element, run }
             }
@@ -221,6 +222,19 @@ impl<'c, 'a> Compiler<'c, 'a> {
         let to = step_target(&step);
         block.push(step);
         Ok(to)
+    }
+
+    /// An operand of a function of two values, unless the part leaves it out.
+    fn operand(&mut self, of: ScalarId, op: BinaryOp, operand: ScalarId, block: &mut Block) -> Compiled<Reg> {
+        match Reducer::of(op).filter(|_| self.context.part.leaves_out(of, operand)) {
+            None => self.scalar(operand, block),
+            Some(reducer) => {
+                let element = self.context.element(self.context.data.scalar_type(operand));
+                let to = self.register();
+                block.push(Step::Constant { to, value: numeric::identity(reducer, element) });
+                Ok(to)
+            }
+        }
     }
 
     fn buffer(source: Source) -> Buffer {

@@ -6,7 +6,7 @@ use tofu_ir::{Dim, EntityId};
 use super::{Names, Value};
 use crate::description::*;
 use crate::poly::{Atom, Atoms, Poly};
-use crate::print::index_text;
+use crate::print::{condition_text, index_text};
 
 /// Where an equation comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,13 +24,25 @@ impl Origin {
             Origin::Condition(_) => None,
         }
     }
+
+    fn condition(self) -> Option<usize> {
+        match self {
+            Origin::Condition(number) => Some(number),
+            Origin::Operand(..) | Origin::Result(..) => None,
+        }
+    }
+
+    /// What disagrees with nothing but itself.
+    fn conflict(self, message: String) -> Conflict {
+        Conflict { message, value: self.value(), other: None, condition: self.condition() }
+    }
 }
 
 struct Equation {
     left: IndexId,
     right: Right,
     origin: Origin,
-    /// Set when it gave an extent its value or was found to hold.
+    /// Set when it gave an extent its value.
     done: bool,
 }
 
@@ -39,8 +51,16 @@ enum Right {
     Extent(IndexId),
 }
 
-/// What disagrees: a message, the value at fault, the other one.
-pub(super) type Conflict = (String, Option<Value>, Option<Value>);
+/// What disagrees.
+pub(super) struct Conflict {
+    pub(super) message: String,
+    /// The value at fault.
+    pub(super) value: Option<Value>,
+    /// The one that it disagrees with.
+    pub(super) other: Option<Value>,
+    /// The condition that does not hold.
+    pub(super) condition: Option<usize>,
+}
 
 pub(super) struct Solver<'d> {
     data: &'d Data,
@@ -141,6 +161,16 @@ impl<'d> Solver<'d> {
     }
 
     fn try_equation(&mut self, number: usize) -> Result<bool, Conflict> {
+        let Equation { left, ref right, origin, .. } = self.equations[number];
+        // Most often it just names an extent.
+        if let (Index::Extent(extent), Right::Actual(value, _)) = (self.data.index(left), right) {
+            let is_new = self.values[extent.index()].is_none();
+            if is_new {
+                self.values[extent.index()] = Some((value.clone(), origin));
+                self.equations[number].done = true;
+            }
+            return Ok(is_new);
+        }
         let Some(difference) = self.difference(number) else { return Ok(false) };
         let unknown: SmallVec<[(u32, ExtentId); 2]> = (difference.atoms().into_iter())
             .filter_map(|atom| match self.atoms.get(atom) {
@@ -152,24 +182,25 @@ impl<'d> Solver<'d> {
         let Some((factor, rest)) = difference.split(atom) else { return Ok(false) };
         let negated = rest.scale(-1);
         let (value, left) = match (factor.as_constant(), negated.as_constant()) {
-            (Some(0), _) => return Ok(false),
+            // The other factor may be 0 instead.
+            (Some(0), _) | (None, Some(0)) => return Ok(false),
             (Some(factor), Some(value)) => (Poly::constant(value / factor), Poly::constant(value % factor)),
             (Some(-1), None) => (rest, Poly::default()),
             _ => negated.divide(&factor),
         };
-        let origin = self.equations[number].origin;
-        let name = &self.data.extents[extent.index()];
-        let (expected, actual) = (self.left_text(number), self.right_text(number));
-        if left.as_constant().is_some_and(|left| left != 0) {
-            let message = format!("{} is {actual}, which no `{name}` makes `{expected}`", self.place(origin));
-            return Err((message, origin.value(), None));
-        }
-        if left.is_zero() && value.as_constant().is_some_and(|value| value < 0) {
-            let message = format!(
-                "{} is {actual}, but `{expected}` would then need a negative `{name}`",
-                self.place(origin)
-            );
-            return Err((message, origin.value(), None));
+        // A number that an extent with a name does not divide evenly may still be a multiple of it.
+        let is_number = factor.as_constant().is_some();
+        let is_uneven = is_number && left.as_constant().is_some_and(|left| left != 0);
+        let is_negative = left.is_zero() && value.as_constant().is_some_and(|value| value < 0);
+        if is_uneven || is_negative {
+            let name = &self.data.extents[extent.index()];
+            let (expected, actual) = (self.left_text(number), self.right_text(number));
+            let place = self.place(origin);
+            return Err(origin.conflict(if is_uneven {
+                format!("{place} is {actual}, which no `{name}` makes `{expected}`")
+            } else {
+                format!("{place} is {actual}, but `{expected}` would then need a negative `{name}`")
+            }));
         }
         // What does not come out even is some extent that nobody has named.
         let value = if left.is_zero() { value } else { self.free_atom(None, Dim::Unknown) };
@@ -180,6 +211,9 @@ impl<'d> Solver<'d> {
 
     fn check(&mut self) -> Result<(), Conflict> {
         for number in 0..self.equations.len() {
+            if self.equations[number].done {
+                continue;
+            }
             let Some(difference) = self.difference(number) else { continue };
             match difference.as_constant() {
                 Some(0) => {}
@@ -200,7 +234,7 @@ impl<'d> Solver<'d> {
                     format!("{} > {}", number_text(left), number_text(right))
                 });
                 let (value, other) = self.blamed(*condition);
-                return Err((message, value, other));
+                return Err(Conflict { message, value, other, condition: Some(number) });
             }
         }
         for index in &self.data.indices {
@@ -208,7 +242,7 @@ impl<'d> Solver<'d> {
             let value = self.poly(*divisor).and_then(|divisor| divisor.as_constant());
             if value.is_some_and(|value| value < 1) {
                 let message = format!("`{}` is 0 and divides", index_text(self.data, *divisor));
-                return Err((message, None, None));
+                return Err(Conflict { message, value: None, other: None, condition: None });
             }
         }
         Ok(())
@@ -221,7 +255,7 @@ impl<'d> Solver<'d> {
         if let Origin::Condition(condition) = origin {
             let (blamed, other) = self.blamed(self.data.conditions[condition]);
             let message = format!("{} does not hold: {value} is not {actual}", self.place(origin));
-            return (message, blamed, other);
+            return Conflict { message, value: blamed, other, condition: Some(condition) };
         }
         // The extents in it, and who gave them their values.
         let mut others = Vec::new();
@@ -248,7 +282,8 @@ impl<'d> Solver<'d> {
             }
             None => format!("{own} is {actual}, not {value}"),
         };
-        (message, origin.value(), other.and_then(|(_, by)| by.value()))
+        let other = other.and_then(|(_, by)| by.value());
+        Conflict { other, ..origin.conflict(message) }
     }
 
     /// The values that gave the extents of a condition theirs.
@@ -331,14 +366,7 @@ impl<'d> Solver<'d> {
                 format!("dimension {dimension} of {}", (self.names)(Value::Result(number)))
             }
             Origin::Condition(number) => {
-                let condition = self.data.conditions[number];
-                let sign = if condition.relation == Relation::Equal { "=" } else { "<=" };
-                let (left, right) = (condition.left, condition.right);
-                format!(
-                    "the condition `{} {sign} {}`",
-                    index_text(self.data, left),
-                    index_text(self.data, right)
-                )
+                format!("the condition `{}`", condition_text(self.data, self.data.conditions[number]))
             }
         }
     }

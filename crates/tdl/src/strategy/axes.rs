@@ -1,7 +1,9 @@
 //! Which index variables can be split, and what becomes of the results.
 
+use tofu_ir::EntityId;
+
 use super::Combine;
-use super::partial::partial;
+use super::partial::{Form, Forms, Split};
 use crate::description::*;
 use crate::walk::index_mentions_var;
 
@@ -9,16 +11,17 @@ use crate::walk::index_mentions_var;
 pub(super) struct Axis {
     pub(super) var: VarId,
     pub(super) outputs: Vec<Combine>,
-    pub(super) reductions: Vec<ReductionId>,
+    pub(super) split: Split,
 }
 
-/// All of them: the indices of results, then the variables of reductions.
+/// All of them: the indices of results, then the variables of reductions, but for those with a single value.
 pub(super) fn candidates(data: &Data) -> Vec<Axis> {
     let mut vars: Vec<VarId> = Vec::new();
     let spatial = data.results.iter().flat_map(|result| result.vars.iter());
     let reduced = data.reductions.iter().flat_map(|reduction| reduction.vars.iter());
     for &var in spatial.chain(reduced) {
-        if !vars.contains(&var) {
+        let is_one = data.index(data.variable(var).extent) == Index::Const(1);
+        if !is_one && !vars.contains(&var) {
             vars.push(var);
         }
     }
@@ -27,64 +30,65 @@ pub(super) fn candidates(data: &Data) -> Vec<Axis> {
 }
 
 fn axis(data: &Data, var: VarId, hidden: &[Vec<bool>]) -> Option<Axis> {
-    let mut outputs = Vec::new();
-    let mut reductions: Vec<ReductionId> = Vec::new();
-    for result in &data.results {
-        if let Some(dim) = result.vars.iter().position(|&other| other == var) {
-            if is_hidden(data, result.body, var, hidden) {
-                return None;
-            }
-            outputs.push(Combine::Concat { dim });
-            continue;
-        }
-        match partial(data, result.body, var) {
-            Some(part) => {
-                outputs.push(Combine::Partial { reducer: part.reducer, component: part.component });
-                reductions.extend(part.reductions);
-            }
-            None => outputs.push(Combine::Replicated),
-        }
+    let place = |result: &Output| result.vars.iter().position(|&other| other == var);
+    if data.results.iter().any(|result| place(result).is_some() && is_hidden(data, result.body, var, hidden))
+    {
+        return None;
     }
-    // A reduction that one result has partial and another whole would have to be done twice.
-    reductions.sort_unstable();
-    reductions.dedup();
-    let is_split = |output: &Combine| !matches!(output, Combine::Replicated);
-    let useful = outputs.iter().any(is_split) && combiners_are_complete(data, &outputs);
-    let consistent = data.results.iter().zip(&outputs).all(|(result, output)| match output {
-        Combine::Partial { .. } => true,
-        _ => !reductions.iter().any(|&reduction| uses_reduction(data, result.body, reduction)),
-    });
-    (useful && consistent).then_some(Axis { var, outputs, reductions })
-}
-
-/// Values that a combiner carries together are combined together: all of them must be results.
-fn combiners_are_complete(data: &Data, outputs: &[Combine]) -> bool {
-    outputs.iter().all(|output| match output {
-        Combine::Partial { reducer: Reducer::Custom(id), .. } => {
-            let count = data.combiner(*id).types.len() as u32;
-            (0..count).all(|wanted| {
-                outputs.iter().any(|other| {
-                    matches!(other, Combine::Partial { reducer: Reducer::Custom(other), component }
-                        if other == id && *component == wanted)
-                })
-            })
-        }
-        _ => true,
+    // Reductions that a result whole needs may stand in the way; then each worker does all of them.
+    partly(data, var).or_else(|| {
+        let whole = |result| place(result).map_or(Combine::Replicated, |dim| Combine::Concat { dim });
+        let outputs: Vec<Combine> = data.results.iter().map(whole).collect();
+        let is_split = outputs.iter().any(|output| *output != Combine::Replicated);
+        is_split.then(|| Axis { var, outputs, split: Split::default() })
     })
 }
 
-fn uses_reduction(data: &Data, id: ScalarId, wanted: ReductionId) -> bool {
-    let of = |id: &ScalarId| uses_reduction(data, *id, wanted);
-    match data.scalar(id) {
-        Scalar::Reduce(reduction, _) => {
-            *reduction == wanted || data.reduction(*reduction).bodies.iter().any(of)
-        }
-        Scalar::Unary(_, a) | Scalar::Convert(a) | Scalar::Bitcast(a) => of(a),
-        Scalar::Binary(_, a, b) | Scalar::Compare(_, a, b) => of(a) || of(b),
-        Scalar::Select(a, b, c) => of(a) || of(b) || of(c),
-        Scalar::Read(Source::Let(number), _) => of(&data.lets[*number as usize].body),
-        _ => false,
+/// The variable with every result partial that can be.
+fn partly(data: &Data, var: VarId) -> Option<Axis> {
+    if !data.reductions.iter().any(|reduction| reduction.vars.contains(&var)) {
+        return None;
     }
+    let forms = Forms::new(data, var);
+    let mut outputs = Vec::new();
+    let (mut partial, mut whole) = (Vec::new(), Vec::new());
+    for result in &data.results {
+        let place = result.vars.iter().position(|&other| other == var);
+        let form = forms.of(result.body).filter(|_| place.is_none());
+        if form.is_some() { &mut partial } else { &mut whole }.push(result.body);
+        outputs.push(match (place, form) {
+            (Some(dim), _) => Combine::Concat { dim },
+            (None, Some(Form { reducer, component })) => Combine::Partial { reducer, component },
+            (None, None) => Combine::Replicated,
+        });
+    }
+    if partial.is_empty() || !combiners_are_complete(data, &outputs) {
+        return None;
+    }
+    let split = forms.split(&partial, &whole)?;
+    Some(Axis { var, outputs, split })
+}
+
+/// Values that a combiner carries together are combined together: all of them must be results, at the same indices.
+fn combiners_are_complete(data: &Data, outputs: &[Combine]) -> bool {
+    let partial = |combiner: CombinerId| {
+        data.results.iter().zip(outputs).filter_map(move |(result, output)| match *output {
+            Combine::Partial { reducer: Reducer::Custom(id), component } if id == combiner => {
+                Some((result, component))
+            }
+            _ => None,
+        })
+    };
+    let reduction = |result: &Output| match data.scalar(result.body) {
+        Scalar::Reduce(id, _) => Some(*id),
+        _ => None,
+    };
+    (0..data.combiners.len()).map(CombinerId::from_index).all(|combiner| {
+        let Some((first, _)) = partial(combiner).next() else { return true };
+        let count = data.combiner(combiner).types.len() as u32;
+        partial(combiner).all(|(other, _)| other.vars == first.vars && reduction(other) == reduction(first))
+            && (0..count).all(|wanted| partial(combiner).any(|(_, component)| component == wanted))
+    })
 }
 
 /// For each intermediate tensor, which of its dimensions an opaque function computes as one.

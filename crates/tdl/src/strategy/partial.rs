@@ -1,129 +1,223 @@
 //! Reductions that are the last thing done to a result.
 //!
 //! If each worker reduces only a share of a variable, it ends up with a partial result; that is one only if whatever is
-//! done after the reduction may as well be done before the workers' values are combined.
+//! done after the reduction may as well be done before the workers' values are combined. What else the result is made
+//! of must be the same for all workers: a factor or a condition, which each of them uses, or an addend,
+//!
+//! ```text
+//! out[b, o] = (sum(i) data[b, i] * weight[o, i]) + bias[o]
+//! ```
+//!
+//! which one of them combines in and the others leave out. Three passes over the tables tell: how each expression
+//! could be partial, from its parts upward; what must be partial for the results to be, downward; and whether the rest
+//! uses any of the reductions that are then split.
 
 use tofu_ir::EntityId;
 
 use crate::description::*;
-use crate::scalar::{BinaryOp, Literal, UnaryOp};
-use crate::walk::mentions_var;
+use crate::scalar::{BinaryOp, UnaryOp};
+use crate::walk::any_index_in;
 
-/// How the partial values of a result are combined.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Partial {
+/// How the values that workers hold of an expression are combined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Form {
     pub(super) reducer: Reducer,
+    /// Which of the values that a custom combiner carries it is.
     pub(super) component: u32,
+}
+
+/// What becomes of the parts of an expression of which workers hold partial values.
+#[derive(Default)]
+struct Parts {
+    partial: Vec<ScalarId>,
+    /// What is the same for all workers.
+    whole: Vec<ScalarId>,
+    addend: Option<ScalarId>,
+    reduction: Option<ReductionId>,
+}
+
+/// The forms of all expressions when a variable is split.
+pub(super) struct Forms<'d> {
+    data: &'d Data,
+    var: VarId,
+    forms: Vec<Option<Form>>,
+}
+
+/// What is split so that some expressions are partial.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Split {
     /// The reductions of which each worker does a share.
     pub(super) reductions: Vec<ReductionId>,
+    /// Functions of two values, and the one of them that counts once.
+    pub(super) addends: Vec<(ScalarId, ScalarId)>,
 }
 
-/// How a result is partial when `var` is split, if it is.
-pub(super) fn partial(data: &Data, id: ScalarId, var: VarId) -> Option<Partial> {
-    match data.scalar(id) {
-        Scalar::Reduce(reduction, component) => {
-            let inner = data.reduction(*reduction);
-            if inner.vars.contains(&var) {
-                let reductions = vec![*reduction];
-                return Some(Partial { reducer: inner.reducer, component: *component, reductions });
-            }
-            if matches!(inner.reducer, Reducer::Custom(_)) {
-                return None;
-            }
-            partial(data, *inner.bodies.first()?, var).filter(|part| part.reducer == inner.reducer)
+impl<'d> Forms<'d> {
+    pub(super) fn new(data: &'d Data, var: VarId) -> Forms<'d> {
+        let mut this = Forms { data, var, forms: Vec::with_capacity(data.scalars.len()) };
+        // Parts stand before the whole, intermediate tensors before what reads them.
+        for number in 0..data.scalars.len() {
+            let form = this.look_into(ScalarId::from_index(number)).map(|(form, _)| form);
+            this.forms.push(form);
         }
-        Scalar::Unary(UnaryOp::Neg, a) => partial(data, *a, var).filter(|part| part.reducer == Reducer::Sum),
-        // Rounding keeps the order; a rounded sum is, to rounding, the sum of what was rounded.
-        Scalar::Convert(a) if data.is_float(*a) && data.is_float(id) => partial(data, *a, var)
-            .filter(|part| matches!(part.reducer, Reducer::Sum | Reducer::Max | Reducer::Min)),
-        Scalar::Binary(op, a, b) => binary(data, *op, *a, *b, var),
-        Scalar::Select(condition, a, b) => {
-            if mentions_var(data, *condition, var) {
-                return None;
-            }
-            let is_zero = |id: ScalarId| matches!(data.scalar(id), Scalar::Literal(Literal::Int(0)));
-            match (partial(data, *a, var), partial(data, *b, var)) {
-                (Some(a), Some(b)) => join(a, b),
-                (Some(a), None) if is_zero(*b) && a.reducer == Reducer::Sum => Some(a),
-                (None, Some(b)) if is_zero(*a) && b.reducer == Reducer::Sum => Some(b),
-                _ => None,
-            }
-        }
-        Scalar::Read(Source::Let(number), _) => {
-            // The intermediate tensor is partial as well; nothing else may need it whole.
-            let reads = data.scalars.iter().filter(
-                |scalar| matches!(scalar, Scalar::Read(source, _) if *source == Source::Let(*number)),
-            );
-            let sliced = data
-                .opaques
-                .iter()
-                .any(|call| call.arguments.iter().any(|slice| slice.source == Source::Let(*number)));
-            if reads.count() != 1 || sliced || uses(data, id) > 1 {
-                return None;
-            }
-            partial(data, data.lets[*number as usize].body, var)
-        }
-        _ => None,
+        this
     }
-}
 
-/// In how many places an expression is used.
-fn uses(data: &Data, id: ScalarId) -> usize {
-    let in_results = data.results.iter().filter(|result| result.body == id).count();
-    let in_lets = data.lets.iter().filter(|item| item.body == id).count();
-    let count = |list: &[ScalarId]| list.iter().filter(|&&other| other == id).count();
-    let in_scalars: usize = data
-        .scalars
-        .iter()
-        .map(|scalar| match scalar {
-            Scalar::Unary(_, a) | Scalar::Convert(a) | Scalar::Bitcast(a) => count(&[*a]),
-            Scalar::Binary(_, a, b) | Scalar::Compare(_, a, b) => count(&[*a, *b]),
-            Scalar::Select(a, b, c) => count(&[*a, *b, *c]),
-            _ => 0,
-        })
-        .sum();
-    let in_reductions: usize = data.reductions.iter().map(|reduction| count(&reduction.bodies)).sum();
-    let in_indices = data.indices.iter().filter(|index| **index == Index::Data(id)).count();
-    in_results + in_lets + in_scalars + in_reductions + in_indices
-}
+    /// How an expression could be partial, if it could.
+    pub(super) fn of(&self, id: ScalarId) -> Option<Form> {
+        self.forms.get(id.index()).copied().flatten()
+    }
 
-fn binary(data: &Data, op: BinaryOp, a: ScalarId, b: ScalarId, var: VarId) -> Option<Partial> {
-    let (left, right) = (partial(data, a, var), partial(data, b, var));
-    let of_sum = |part: Option<Partial>| part.filter(|part| part.reducer == Reducer::Sum);
-    match (op, left, right) {
-        (BinaryOp::Add | BinaryOp::Sub, Some(a), Some(b)) => {
-            join(a, b).filter(|part| part.reducer == Reducer::Sum)
+    /// What is split so that `partial` are partial and `whole` are not; `None` if there is no such way.
+    pub(super) fn split(&self, partial: &[ScalarId], whole: &[ScalarId]) -> Option<Split> {
+        let mut split = Split::default();
+        let mut whole = whole.to_vec();
+        let mut found = vec![false; self.data.scalars.len()];
+        let mut rest = partial.to_vec();
+        while let Some(id) = rest.pop() {
+            if std::mem::replace(&mut found[id.index()], true) {
+                continue;
+            }
+            let (_, parts) = self.look_into(id)?;
+            rest.extend(parts.partial);
+            split.reductions.extend(parts.reduction);
+            whole.extend(parts.whole);
+            if let Some(addend) = parts.addend {
+                split.addends.push((id, addend));
+                whole.push(addend);
+            }
+        }
+        split.reductions.sort_unstable();
+        split.reductions.dedup();
+        split.addends.sort_unstable();
+        let users = users(self.data, &split.reductions);
+        (!whole.iter().any(|id| users[id.index()])).then_some(split)
+    }
+
+    /// How an expression is partial, and what its parts are then.
+    fn look_into(&self, id: ScalarId) -> Option<(Form, Parts)> {
+        let data = self.data;
+        match data.scalar(id) {
+            Scalar::Reduce(number, component) => self.reduction(*number, *component),
+            Scalar::Unary(UnaryOp::Neg, a) => {
+                let form = self.of(*a).filter(|form| form.reducer == Reducer::Sum)?;
+                Some((form, Parts { partial: vec![*a], ..Parts::default() }))
+            }
+            // Rounding keeps the order; a rounded sum is, to rounding, the sum of what was rounded.
+            Scalar::Convert(a) if data.is_float(*a) && data.is_float(id) => {
+                let keeps = |form: &Form| matches!(form.reducer, Reducer::Sum | Reducer::Max | Reducer::Min);
+                let form = self.of(*a).filter(keeps)?;
+                Some((form, Parts { partial: vec![*a], ..Parts::default() }))
+            }
+            Scalar::Binary(op, a, b) => self.binary(*op, *a, *b),
+            Scalar::Select(condition, a, b) => {
+                let nothing = |id: ScalarId, form: Form| {
+                    matches!(data.scalar(id), Scalar::Literal(literal)
+                        if *literal == form.reducer.identity(data.scalar_type(id)))
+                };
+                let (form, partial) = match (self.of(*a), self.of(*b)) {
+                    (Some(form), Some(other)) if form == other => (form, vec![*a, *b]),
+                    (Some(form), None) if nothing(*b, form) => (form, vec![*a]),
+                    (None, Some(form)) if nothing(*a, form) => (form, vec![*b]),
+                    _ => return None,
+                };
+                Some((form, Parts { partial, whole: vec![*condition], ..Parts::default() }))
+            }
+            Scalar::Read(Source::Let(number), indices) => {
+                // The intermediate tensor is partial as well.
+                let body = data.lets[*number as usize].body;
+                let form = self.of(body)?;
+                let mut whole = Vec::new();
+                indices.iter().for_each(|&index| elements_in(data, index, &mut whole));
+                Some((form, Parts { partial: vec![body], whole, ..Parts::default() }))
+            }
+            _ => None,
+        }
+        // What a custom combiner carries is combined together: only where nothing is done to it is it known what with.
+        .filter(|(form, parts)| !matches!(form.reducer, Reducer::Custom(_)) || parts.reduction.is_some())
+    }
+
+    fn reduction(&self, id: ReductionId, component: u32) -> Option<(Form, Parts)> {
+        let reduction = self.data.reduction(id);
+        if reduction.vars.contains(&self.var) {
+            let mut whole = reduction.bodies.to_vec();
+            if let Reducer::Custom(combiner) = reduction.reducer {
+                whole.extend(&self.data.combiner(combiner).identities);
+            }
+            let form = Form { reducer: reduction.reducer, component };
+            return Some((form, Parts { whole, reduction: Some(id), ..Parts::default() }));
+        }
+        let &[body] = &reduction.bodies[..] else { return None };
+        let form = self.of(body).filter(|form| form.reducer == reduction.reducer)?;
+        Some((form, Parts { partial: vec![body], ..Parts::default() }))
+    }
+
+    fn binary(&self, op: BinaryOp, a: ScalarId, b: ScalarId) -> Option<(Form, Parts)> {
+        let (form, partial, other) = match (self.of(a), self.of(b)) {
+            (Some(form), Some(other)) => {
+                let together = form == other && Reducer::of(op) == Some(form.reducer);
+                return together.then(|| (form, Parts { partial: vec![a, b], ..Parts::default() }));
+            }
+            (Some(form), None) => (form, a, b),
+            (None, Some(form)) => (form, b, a),
+            (None, None) => return None,
+        };
+        let partial = vec![partial];
+        if Reducer::of(op) == Some(form.reducer) {
+            return Some((form, Parts { partial, addend: Some(other), ..Parts::default() }));
         }
         // Multiplication distributes over sums; for floats, division does as well, to rounding.
-        (BinaryOp::Mul, Some(part), None) | (BinaryOp::Mul, None, Some(part)) => of_sum(Some(part)),
-        (BinaryOp::Div, Some(part), None) if data.is_inexact(a) => of_sum(Some(part)),
-        // What is idempotent may be combined in by every worker.
-        (_, Some(part), None) | (_, None, Some(part)) => {
-            own(op).filter(|own| *own == part.reducer).map(|_| part)
+        let distributes =
+            op == BinaryOp::Mul || (op == BinaryOp::Div && other == b && self.data.is_inexact(a));
+        let is_sum = form.reducer == Reducer::Sum;
+        (is_sum && distributes).then(|| (form, Parts { partial, whole: vec![other], ..Parts::default() }))
+    }
+}
+
+/// The elements that an index depends on.
+fn elements_in(data: &Data, id: IndexId, found: &mut Vec<ScalarId>) {
+    match data.index(id) {
+        Index::Const(_) | Index::Extent(_) | Index::Var(_) => {}
+        Index::Add(a, b) | Index::Sub(a, b) | Index::Mul(a, b) | Index::FloorDiv(a, b) | Index::Mod(a, b) => {
+            elements_in(data, a, found);
+            elements_in(data, b, found);
         }
-        (_, Some(a), Some(b)) => join(a, b).filter(|part| own(op) == Some(part.reducer)),
-        (_, None, None) => None,
+        Index::Data(scalar) => found.push(scalar),
     }
 }
 
-/// The idempotent reducer that a function is.
-fn own(op: BinaryOp) -> Option<Reducer> {
-    match op {
-        BinaryOp::Max => Some(Reducer::Max),
-        BinaryOp::Min => Some(Reducer::Min),
-        BinaryOp::And => Some(Reducer::And),
-        BinaryOp::Or => Some(Reducer::Or),
-        _ => None,
+/// Which expressions use one of these reductions, be it through an intermediate tensor.
+fn users(data: &Data, reductions: &[ReductionId]) -> Vec<bool> {
+    let mut users: Vec<bool> = Vec::with_capacity(data.scalars.len());
+    for scalar in &data.scalars {
+        let of = |id: &ScalarId| users.get(id.index()).is_some_and(|&uses| uses);
+        let in_index = |index: &IndexId| {
+            any_index_in(data, *index, &|part| matches!(part, Index::Data(element) if of(&element)))
+        };
+        let in_tensor =
+            |source: Source| matches!(source, Source::Let(number) if of(&data.lets[number as usize].body));
+        let uses = match scalar {
+            Scalar::Literal(_) | Scalar::Carried(..) => false,
+            Scalar::Index(index) => in_index(index),
+            Scalar::Read(source, indices) => in_tensor(*source) || indices.iter().any(in_index),
+            Scalar::Unary(_, a) | Scalar::Convert(a) | Scalar::Bitcast(a) => of(a),
+            Scalar::Binary(_, a, b) | Scalar::Compare(_, a, b) => of(a) || of(b),
+            Scalar::Select(a, b, c) => of(a) || of(b) || of(c),
+            Scalar::Reduce(number, _) => {
+                let reduction = data.reduction(*number);
+                let identities = match reduction.reducer {
+                    Reducer::Custom(combiner) => &data.combiner(combiner).identities[..],
+                    _ => &[],
+                };
+                reductions.contains(number) || reduction.bodies.iter().chain(identities).any(of)
+            }
+            Scalar::Opaque(call, indices) => {
+                let mut arguments = data.opaque(*call).arguments.iter();
+                arguments.any(|slice| in_tensor(slice.source) || slice.dims.iter().flatten().any(in_index))
+                    || indices.iter().any(in_index)
+            }
+        };
+        users.push(uses);
     }
-}
-
-fn join(a: Partial, b: Partial) -> Option<Partial> {
-    if a.reducer != b.reducer || a.component != b.component || matches!(a.reducer, Reducer::Custom(_)) {
-        return None;
-    }
-    let mut joined = a;
-    joined.reductions.extend(b.reductions);
-    joined.reductions.sort_by_key(|id| id.index());
-    joined.reductions.dedup();
-    Some(joined)
+    users
 }

@@ -10,7 +10,8 @@ use crate::parse::REDUCERS;
 use crate::region::Region;
 
 impl Strategy {
-    /// One line: `x: data [whole, whole, halo(0, DX - 1)], filter [whole, whole, whole] -> concat 2`.
+    /// One line: `x: data [whole, whole, halo(0, DX - 1)], filter [whole, whole, whole] -> concat 2`. An operand of
+    /// which only worker 0 reads anything is `first`: `i: data [whole, split], bias [whole] first -> sum`.
     pub fn text(&self, description: &Description) -> String {
         let data = description.data();
         let mut out = self.variable.to_string();
@@ -20,7 +21,8 @@ impl Strategy {
         for (number, (operand, parameter)) in self.operands.iter().zip(&data.parameters).enumerate() {
             let dims: Vec<String> = operand.dims.iter().map(|dim| dim_text(dim, data)).collect();
             let separator = if number == 0 { ":" } else { "," };
-            out.push_str(&format!("{separator} {} [{}]", parameter.name, dims.join(", ")));
+            let first = if operand.first_only { " first" } else { "" };
+            out.push_str(&format!("{separator} {} [{}]{first}", parameter.name, dims.join(", ")));
         }
         let outputs: Vec<String> = self.outputs.iter().map(|output| combine_text(output, data)).collect();
         out.push_str(&format!(" -> {}", outputs.join(", ")));

@@ -198,6 +198,52 @@ fn dot_products_with_dimension_numbers() {
 }
 
 #[test]
+fn addends_cost_the_first_worker_alone() {
+    let description = read(
+        "tdl @rows(x: f32[N], w: f32[N, M], b: f32[M]) -> f32[M] {
+           out[j] = (sum(i) x[i] * w[i, j]) + exp(b[j])
+         }",
+    );
+    let registry = OpaqueRegistry::builtin();
+    let strategy = &strategies(&description)[1];
+    let costs = [0, 1, 2, 3].map(|worker| {
+        let part = strategy.part(&description, &[5, 3], 4, worker);
+        let cost = cost(&description, &[5, 3], &[], &part, &registry);
+        (cost.flops, cost.bytes_read / 4, cost.bytes_written / 4)
+    });
+    assert_eq!(costs, [(3 * (2 * 2 + 2), 2 + 6 + 3, 3), (3 * 2 * 2, 2 + 6, 3), (3 * 2, 1 + 3, 3), (0, 0, 3)]);
+}
+
+#[test]
+fn every_worker_that_needs_a_permutation_sorts() {
+    // What moves elements by a permutation splits, but the permutation is hidden.
+    let description = read(
+        "tdl @shuffle(x: f32[B, N], keys: i32[N]) -> f32[B, N] {
+           compare less(p: i32, i: i32; q: i32, j: i32) = p < q
+           let place[i: N] = convert<i32>(i)
+           out[b, i] = x[b, opaque \"sort\" by less (keys[:], place[:]).1[i]]
+         }",
+    );
+    let registry = OpaqueRegistry::builtin();
+    let sort = (registry.get("sort").unwrap().flops)(&[vec![8], vec![8]], &[]);
+    let all = strategies(&description);
+    let text: Vec<String> = all.iter().map(|strategy| strategy.text(&description)).collect();
+    assert_eq!(
+        text,
+        ["b: x [split, whole], keys [whole] -> concat 0", "i: x [whole, whole], keys [whole] -> concat 1"]
+    );
+    for strategy in &all {
+        let flops: Vec<u64> = (0..4)
+            .map(|worker| strategy.part(&description, &[3, 8], 4, worker))
+            .map(|part| cost(&description, &[3, 8], &[], &part, &registry).flops)
+            .collect();
+        // Of three rows the last worker has none.
+        let last = if &*strategy.variable == "b" { 0 } else { sort };
+        assert_eq!(flops, [sort, sort, sort, last]);
+    }
+}
+
+#[test]
 fn builders_in_any_order_make_equal_descriptions() {
     let make = |swap: bool| {
         let mut b = Builder::new("add");

@@ -187,10 +187,44 @@ cases! {
        out[c, n] = sum(k: 5) if c + k >= 2 and c + k < C + 2 then x[c + k - 2, n] * x[c + k - 2, n] else 0
      }", [C 1..9, N 1..3], [I32], [(-9, 9)], true;
     "tdl @sum_from(x: [N, M], init: []) -> [N] { out[i] = init[] + sum(j) x[i, j] }",
-        [N 1..5, M 1..9], [I32], [(-9, 9)], true;
+        [N 1..5, M 0..9], [I32], [(-9, 9)], true;
+    "tdl @sum_taken(x: [N, M], y: [N]) -> [N] { out[i] = y[i] - (sum(j) x[i, j]) - 1 }",
+        [N 1..5, M 0..9], [I32], [(-9, 9)], true;
+    "tdl @fully_connected(data: [B, I], weight: [O, I], bias: [O]) -> [B, O] {
+       out[b, o] = (sum(i) data[b, i] * weight[o, i]) + bias[o]
+     }", [B 1..4, I 0..9, O 1..4], [I32], [(-9, 9)], true;
+    "tdl @conv2d_biased(x: [B, C, Y + 2, X + 1], f: [O, C, 3, 2], bias: [O]) -> [B, O, Y, X] {
+       out[b, o, y, i] = (sum(c, dy, dx) x[b, c, y + dy, i + dx] * f[o, c, dy, dx]) + bias[o]
+     }", [B 1..2, C 1..5, Y 1..3, X 1..3, O 1..3], [I32], [(-9, 9)], true;
+    "tdl @gemm(a: [M, K], b: [K, N], c: [M, N], alpha: [], beta: []) -> [M, N] {
+       let product[m, n] = alpha[] * (sum(k) a[m, k] * b[k, n])
+       out[m, n] = -(product[m, n] + beta[] * c[m, n]) * 3
+     }", [M 1..3, K 1..9, N 1..3], [I32], [(-9, 9)], false;
+    "tdl @bias_rounded(x: bf16[N], bias: bf16[]) -> bf16[] {
+       out[] = convert<bf16>((sum(i) convert<f32>(x[i])) + convert<f32>(bias[]))
+     }", [N 1..9], [BF16], [(-9, 9)], true;
+    "tdl @sums_of_sums(x: [N, M], y: [M], z: [K]) -> [] {
+       out[] = (sum(j) ((sum(i) x[i, j]) + y[j])) + sum(k) z[k]
+     }", [N 1..9, M 1..5, K 0..4], [I32], [(-9, 9)], true;
+    "tdl @shared_sum(x: [N, M], b: [N]) -> (plain: [N], biased: [N], twice: [N]) {
+       let s[i] = sum(j) x[i, j]
+       plain[i] = s[i]
+       biased[i] = s[N - 1 - i] + b[i]
+       twice[i] = s[i] - b[i] + s[i]
+     }", [N 1..5, M 1..9], [I32], [(-9, 9)], false;
+    "tdl @moments(x: [B, C], old: [C]) -> (out: [B, C], sums: [C]) {
+       out[b, c] = x[b, c] * 2
+       sums[c] = old[c] * 9 + sum(b) x[b, c]
+     }", [B 1..9, C 1..4], [I32], [(-9, 9)], true;
+    "tdl @masked_sum(x: [N, M], b: [N]) -> [N] {
+       out[i] = (if b[i] > 0 then sum(j) x[i, j] else 0) + b[i]
+     }", [N 1..5, M 1..9], [I32], [(-9, 9)], false;
+    "tdl @product_scaled(x: [N], by: []) -> [] { out[] = (prod(i) x[i]) * by[] }", [N 0..6], [I32], [(-3, 3)], true;
+    "tdl @min_from(x: f32[N], init: f32[2]) -> f32[] { out[] = min(min(i) x[i], init[1]) }",
+        [N 0..9], [F32], [(-9, 9)], true;
     "tdl @product_from(x: [N], init: []) -> [] { out[] = init[] * prod(i) x[i] }", [N 1..6], [I32], [(-3, 3)], true;
     "tdl @max_from(x: [N, M], init: []) -> [M] { out[j] = max(init[], max(i) x[i, j]) }",
-        [N 1..9, M 1..4], [I32], [(-9, 9)], true;
+        [N 0..9, M 1..4], [I32], [(-9, 9)], true;
     "tdl @or_from(x: i1[N], init: i1[]) -> i1[] { out[] = init[] or (or(i) x[i]) }", [N 1..9], [I1], [(0, 1)], true;
     "tdl @and_from(x: [N], init: []) -> [] { out[] = init[] and (and(i) x[i]) }", [N 1..9], [Ui8], [(0, 255)], true;
     "tdl @sort(x: i32[B, N], y: i32[B, N]) -> (a: i32[B, N], b: i32[B, N]) {

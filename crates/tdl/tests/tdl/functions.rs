@@ -375,5 +375,6 @@ fn functions_can_be_added() {
     let lines: Vec<String> = strategies(&reverse).iter().map(|strategy| strategy.text(&reverse)).collect();
     assert_eq!(lines, ["b: x [split, whole] -> concat 0, concat 0"]);
     let cost = tofu_tdl::cost(&reverse, &[2, 3], &[F64], &tofu_tdl::Part::default(), &registry);
-    assert_eq!((cost.flops, cost.bytes_read, cost.bytes_written), (2 * 2 * 3, 48, 48 + 24));
+    // Both results are of the same calls.
+    assert_eq!((cost.flops, cost.bytes_read, cost.bytes_written), (2 * 3, 48, 48 + 24));
 }

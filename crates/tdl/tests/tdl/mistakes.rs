@@ -91,6 +91,11 @@ fn mistakes_are_found_where_they_are() {
     );
     check("tdl @a(x: [N]) -> (p: [N], «q: [N]») { p[i] = x[i] }", "T0512", "the result `q` is not defined");
     check("tdl @a(x: [N]) -> [N] { out[i] = sum(«i») x[i] }", "T0502", "the index `i` is bound already");
+    check(
+        "tdl @a(x: [N], y: [M]) -> [N] where N <= M, «N = M + N + 1» { out[i] = x[i] }",
+        "T0514",
+        "no extents satisfy `N = M + N + 1`",
+    );
 }
 
 #[test]

@@ -143,6 +143,24 @@ impl Generator<'_> {
         }
     }
 
+    /// A reduction and what is combined with it.
+    fn combined(&mut self, ty: TypeRef) -> ScalarId {
+        let extent = self.extents[self.random.usize(..2)];
+        let var = self.b.var("r", extent);
+        self.vars.push(var);
+        let body = self.scalar(ty, 2);
+        self.vars.pop();
+        let (reducer, op) = [
+            (Reducer::Sum, BinaryOp::Add),
+            (Reducer::Sum, BinaryOp::Sub),
+            (Reducer::Max, BinaryOp::Max),
+            (Reducer::Min, BinaryOp::Min),
+        ][self.random.usize(..4)];
+        let reduced = self.b.reduce(reducer, &[var], body);
+        let other = self.scalar(ty, 3);
+        if self.random.bool() { self.b.binary(op, reduced, other) } else { self.b.binary(op, other, reduced) }
+    }
+
     fn read(&mut self, ty: TypeRef) -> ScalarId {
         let zero = self.b.int(0, if ty == INT { INT } else { FLOAT });
         if ty != INT {
@@ -176,7 +194,7 @@ fn generate(random: &mut Rng) -> Result<Description, Vec<tofu_diagnostics::Diagn
     let ty = if generator.random.bool() { INT } else { FLOAT };
     let (i, j) = (generator.b.var("i", n), generator.b.var("j", m));
     generator.vars = vec![i, j];
-    let body = generator.scalar(ty, 4);
+    let body = if generator.random.bool() { generator.scalar(ty, 4) } else { generator.combined(ty) };
     generator.b.output("out", ty, &[i, j], body);
     generator.b.finish()
 }

@@ -59,6 +59,28 @@ fn operands_follow_from_results() {
 }
 
 #[test]
+fn a_product_of_unknown_extents_is_any_number() {
+    let fold = read(
+        "tdl @fold(x: [N, M], y: [K, L]) -> [] where N * M = K * L {
+           out[] = (sum(i, j) x[i, j]) + (sum(k, l) y[k, l])
+         }",
+    );
+    let mut interner = Interner::new();
+    let n = Dim::Symbol(interner.name("n"));
+    // 12 is a multiple of something; and of 0 = (N - K) * M, either factor may be 0.
+    for x in [[Dim::Unknown, Dim::Unknown], [n, Dim::Unknown], [Dim::Unknown, n]] {
+        let solution = solve(&fold, &[of(&x, F32), known(&[3, 4])]).unwrap();
+        assert_eq!(solution.operands[0], of(&x, F32));
+        let solution = solve(&fold, &[of(&x, F32), of(&[Dim::Unknown, x[1]], F32)]).unwrap();
+        assert_eq!(solution.operands[0], of(&x, F32));
+    }
+    let solution = solve(&fold, &[of(&[Dim::Static(6), Dim::Unknown], F32), known(&[3, 4])]).unwrap();
+    assert_eq!(solution.operands[0], known(&[6, 2]));
+    let error = solve(&fold, &[of(&[Dim::Static(5), Dim::Unknown], F32), known(&[3, 4])]).unwrap_err();
+    assert!(error.message.contains("which no `M` makes"), "{}", error.message);
+}
+
+#[test]
 fn conditions_give_extents() {
     let pool = read(
         "tdl @pool(x: [W], s: [S], k: [K]) -> [X] where X = (W - K) floordiv S + 1, K <= W {

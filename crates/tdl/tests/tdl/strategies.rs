@@ -233,7 +233,7 @@ fn reductions_inside_are_not_split() {
            p[] = -(sum(i) x[i]) * y[] / 2
            q[] = (sum(i) x[i]) + b[]
          }",
-        &[],
+        &["i: x [split], y [], b [] first -> sum, sum"],
     );
     check(
         "tdl @scaled(x: f32[N], y: f32[]) -> f32[] { out[] = -(sum(i) x[i]) * y[] / 2 }",
@@ -243,8 +243,25 @@ fn reductions_inside_are_not_split() {
     check("tdl @mean(x: i32[N]) -> i32[] { out[] = (sum(i) x[i]) / 2 }", &[]);
     check(
         "tdl @clipped(x: [N], lower: []) -> [] { out[] = max(max(i) x[i], lower[]) }",
-        &["i: x [split], lower [] -> max"],
+        &["i: x [split], lower [] first -> max"],
     );
+    // What is whole must not use what is split: as a factor, as an addend, in a condition, in an index.
+    let total = |last: &str| {
+        format!(
+            "tdl @a(x: f32[N], y: f32[N]) -> f32[] {{ let s[] = sum(i) x[i] let t[] = s[] > 0 out[] = {last} }}"
+        )
+    };
+    for last in [
+        "(sum(i) x[i]) * exp(sum(i) x[i])",
+        "(sum(i) x[i]) * exp(s[])",
+        "(sum(i) x[i]) + exp(s[])",
+        "if s[] > 0 then s[] else 0",
+        "if t[] then s[] else 0",
+        "(sum(i) x[i] * s[]) * (sum(i) x[i])",
+        "s[] * y[max(min(convert<index>(convert<i32>(s[])), N - 1), 0)]",
+    ] {
+        check(&total(last), &[]);
+    }
 }
 
 #[test]
@@ -254,7 +271,18 @@ fn intermediate_sums_are_split_where_nothing_else_needs_them() {
     check(&text("s[i] * 2"), &["i: x [split, whole] -> concat 0", "j: x [whole, split] -> sum"]);
     check(&text("s[i] * s[i]"), &["i: x [split, whole] -> concat 0"]);
     // Two shares at opposite ends have no common interval but the whole.
-    check(&text("s[i] + s[N - 1 - i]"), &["i: x [whole, whole] -> concat 0"]);
+    check(&text("s[i] + s[N - 1 - i]"), &["i: x [whole, whole] -> concat 0", "j: x [whole, split] -> sum"]);
+    let exponential = text("s[i] + exp(s[N - 1 - i])").replace(" [N", " f32[N");
+    check(&exponential, &["i: x [whole, whole] -> concat 0"]);
+    // Where a result needs the sums whole, each worker makes them.
+    check(
+        "tdl @centred(x: [N, M]) -> (out: [N, M], sums: [N]) {
+           let s[i] = sum(j) x[i, j]
+           out[i, j] = x[i, j] - s[i]
+           sums[i] = s[i]
+         }",
+        &["i: x [split, whole] -> concat 0, concat 0", "j: x [whole, whole] -> concat 1, replicated"],
+    );
 }
 
 #[test]
@@ -272,6 +300,21 @@ fn values_carried_together_are_split_together() {
     let index = "index[] = best(n)(x[n], convert<i32>(n)).1";
     check(&text("value: [], index: i32[]", &format!("{value} {index}")), &["n: x [split] -> best 0, best 1"]);
     check(&text("index: i32[]", index), &[]);
+    // Of two reductions, or at other indices, they do not belong together.
+    let other = value.replace("x[n]", "2 * x[n]");
+    check(&text("value: [], index: i32[]", &format!("{other} {index}")), &[]);
+    check(
+        "tdl @argmax(x: [N, N, M]) -> (value: [N, N], index: i32[N, N]) {
+           combine best(a, i: i32; b, j: i32) from (lowest, 0) =
+             (if a >= b then a else b, if a >= b then i else j)
+           value[i, j] = best(m)(x[i, j, m], convert<i32>(m)).0
+           index[j, i] = best(m)(x[i, j, m], convert<i32>(m)).1
+         }",
+        &[
+            "i: x [split, whole, whole] -> concat 0, concat 1",
+            "j: x [whole, split, whole] -> concat 1, concat 0",
+        ],
+    );
 }
 
 #[test]
@@ -309,19 +352,53 @@ fn wider_accumulation_keeps_the_strategies() {
 }
 
 #[test]
-fn what_a_reduction_starts_with_counts_once() {
+fn what_is_added_to_a_reduction_counts_once() {
     let rows = "i: x [split, whole], init [] -> concat 0";
-    check("tdl @from(x: [N, M], init: []) -> [N] { out[i] = init[] + sum(j) x[i, j] }", &[rows]);
-    check("tdl @from(x: [N, M], init: []) -> [N] { out[i] = init[] * prod(j) x[i, j] }", &[rows]);
-    let columns = |name: &str| format!("j: x [whole, split], init [] -> {name}");
+    let columns = |name: &str| format!("j: x [whole, split], init [] first -> {name}");
+    for (element, body, name) in [
+        ("", "init[] + sum(j) x[i, j]", "sum"),
+        ("", "init[] - (sum(j) x[i, j])", "sum"),
+        ("", "init[] * prod(j) x[i, j]", "prod"),
+        ("", "max(init[], max(j) x[i, j])", "max"),
+        ("", "min(min(j) x[i, j], init[])", "min"),
+        ("i8", "init[] and (and(j) x[i, j])", "and"),
+        ("i1", "init[] or (or(j) x[i, j])", "or"),
+    ] {
+        let text =
+            format!("tdl @from(x: {element}[N, M], init: {element}[]) -> {element}[N] {{ out[i] = {body} }}");
+        check(&text, &[rows, &columns(name)]);
+    }
+    // Multiplication and rounding distribute over all of the sum; lets are summed as results are.
     check(
-        "tdl @from(x: [N, M], init: []) -> [N] { out[i] = max(init[], max(j) x[i, j]) }",
-        &[rows, &columns("max")],
+        "tdl @gemm(a: f32[M, K], b: f32[K, N], c: f32[M, N], alpha: f32[], beta: f32[]) -> f16[M, N] {
+           let product[m, n] = alpha[] * (sum(k) a[m, k] * b[k, n])
+           out[m, n] = convert<f16>((product[m, n] + beta[] * c[m, n]) / 2)
+         }",
+        &[
+            "m: a [split, whole], b [whole, whole], c [split, whole], alpha [], beta [] -> concat 0",
+            "n: a [whole, whole], b [whole, split], c [whole, split], alpha [], beta [] -> concat 1",
+            "k: a [whole, split], b [split, whole], c [whole, whole] first, alpha [], beta [] first -> sum",
+        ],
+    );
+    // What is read elsewhere as well, all workers read.
+    check(
+        "tdl @twice(x: [N], b: [2]) -> [2] { let c[k] = b[k] + 1 out[k] = c[k] + sum(i) x[i] * b[0] }",
+        &["k: x [whole], b [irregular] -> concat 0", "i: x [split], b [whole] -> sum"],
     );
     check(
-        "tdl @from(x: i1[N, M], init: i1[]) -> i1[N] { out[i] = init[] or (or(j) x[i, j]) }",
-        &[rows, &columns("or")],
+        "tdl @once(x: [N], b: [2]) -> [2] { let c[k] = b[k] + 1 out[k] = c[k] + sum(i) x[i] }",
+        &["k: x [whole], b [split] -> concat 0", "i: x [split], b [whole] first -> sum"],
     );
+    // Of two sums, each is added once to the shares of the other one.
+    check(
+        "tdl @both(x: [N], y: [M]) -> [] { out[] = (sum(i) x[i]) + sum(j) y[j] }",
+        &["i: x [split], y [whole] first -> sum", "j: x [whole] first, y [split] -> sum"],
+    );
+}
+
+#[test]
+fn one_value_is_not_split() {
+    check("tdl @flat(x: [N]) -> [N, 1] { out[i, one] = sum(k: 1) x[i + k] }", &["i: x [split] -> concat 0"]);
 }
 
 #[test]
@@ -370,6 +447,14 @@ fn workers_are_told_what_they_read() {
             "worker 1: x [4..7 step 2], nothing of y; reads 8 bytes, writes 8 bytes",
             "worker 2: x [8..9], nothing of y; reads 4 bytes, writes 4 bytes",
             "worker 3: nothing"
+        ]
+    );
+    let biased = "tdl @rows(x: [N], w: [N, M], b: [M]) -> [M] { out[j] = (sum(i) x[i] * w[i, j]) + b[j] }";
+    assert_eq!(
+        lines(biased, 1, &[4, 3], 2),
+        [
+            "worker 0: x [0..2], w [0..2, 0..3], b [0..3]; reads 44 bytes, writes 12 bytes",
+            "worker 1: x [2..4], w [2..4, 0..3], nothing of b; reads 32 bytes, writes 12 bytes"
         ]
     );
 }

@@ -1,8 +1,5 @@
 //! Text in, text out.
 
-use tofu_diagnostics::codes;
-use tofu_tdl::{OpaqueRegistry, parse};
-
 use crate::support::*;
 
 /// Texts that print as they are.
@@ -44,22 +41,5 @@ const CANONICAL: [&str; 10] = [
 fn canonical_texts_print_as_they_are() {
     for text in CANONICAL {
         assert_eq!(read(text).to_string(), text);
-    }
-}
-
-#[test]
-fn explanations_show_what_they_say() {
-    for code in codes::all().iter().filter(|code| code.id.starts_with("T05")) {
-        let blocks: Vec<&str> = code.explanation.split("```text\n").skip(1).collect();
-        if !blocks[0].starts_with("tdl") {
-            continue;
-        }
-        let [wrong, right] = blocks[..] else { panic!("{} has not two examples", code.id) };
-        let text = |block: &str| block.split("```").next().unwrap().to_owned();
-        let errors = parse(&text(wrong), 1, &OpaqueRegistry::builtin()).unwrap_err();
-        assert!(errors.iter().any(|error| error.code.id == code.id), "{}: {errors:?}", code.id);
-        for one in text(right).split("tdl ").skip(1) {
-            read(&format!("tdl {one}"));
-        }
     }
 }

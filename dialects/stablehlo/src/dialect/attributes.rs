@@ -94,8 +94,28 @@ fn parse_fields(reader: &mut dyn ParameterReader) -> Result<Attr, Diagnostic> {
     Ok(reader.module().interner.dict(&fields))
 }
 
+/// Fields in the order that StableHLO's parser asks for. Those that are not listed may stand in any.
+const FIELD_ORDER: [&str; 14] = [
+    "output_tuple_indices",
+    "operand_index",
+    "operand_tuple_indices",
+    "atol",
+    "rtol",
+    "ulps",
+    "mode",
+    "lhs_precision_type",
+    "rhs_precision_type",
+    "accumulation_type",
+    "lhs_component_count",
+    "rhs_component_count",
+    "num_primitive_operations",
+    "allow_imprecise_accumulation",
+];
+
 fn print_fields(module: &Module, params: Attr, writer: &mut dyn ParameterWriter) {
-    for (index, &(key, value)) in module.dict(params).iter().enumerate() {
+    let mut fields = module.dict(params).to_vec();
+    fields.sort_by_key(|&(key, _)| FIELD_ORDER.iter().position(|&field| field == module.text(key)));
+    for (index, (key, value)) in fields.into_iter().enumerate() {
         let separator = if index > 0 { ", " } else { "" };
         let _ = write!(writer, "{separator}{} = ", module.text(key));
         match module.attr_data(value) {

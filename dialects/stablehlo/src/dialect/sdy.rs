@@ -14,9 +14,11 @@
 
 use tofu_diagnostics::Diagnostic;
 use tofu_ir::{
-    Attr, AttrClass, AttrData, Dialect, DialectAttr, INT, Module, OpDef, ParameterReader, ParameterWriter,
-    ParametricDef, STRING, SYMBOL_DEFINITION, SYMBOL_NAME, Trait, any, op, optional, region, required,
+    Attr, AttrClass, AttrData, Control, Dialect, DialectAttr, INT, Module, OpDef, ParameterReader,
+    ParameterWriter, ParametricDef, STRING, SYMBOL_DEFINITION, SYMBOL_NAME, Trait, any, op, optional, region,
+    required,
 };
+use tofu_tdl::Undescribed;
 
 /// The dialect of meshes and shardings.
 pub static SDY: Dialect = Dialect {
@@ -95,7 +97,8 @@ pub static SHARDING_CONSTRAINT: OpDef = op("sdy.sharding_constraint")
     .results(&[any("result")])
     .attributes(&[required("sharding", IS_SHARDING)])
     .traits(&[Trait::Pure])
-    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]));
+    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]))
+    .interfaces(&[&Control::Forward]);
 
 /// `sdy.reshard`: a value moved to another sharding.
 pub static RESHARD: OpDef = op("sdy.reshard")
@@ -105,7 +108,8 @@ pub static RESHARD: OpDef = op("sdy.reshard")
     .results(&[any("result")])
     .attributes(&[required("sharding", IS_SHARDING)])
     .traits(&[Trait::Pure])
-    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]));
+    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]))
+    .interfaces(&[&Control::Forward]);
 
 /// `sdy.data_flow_edge`: a place through which shardings pass from one op to another.
 pub static DATA_FLOW_EDGE: OpDef = op("sdy.data_flow_edge")
@@ -115,7 +119,8 @@ pub static DATA_FLOW_EDGE: OpDef = op("sdy.data_flow_edge")
     .results(&[any("result")])
     .attributes(&[optional("sharding", IS_SHARDING)])
     .traits(&[Trait::Pure])
-    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]));
+    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]))
+    .interfaces(&[&Control::Forward]);
 
 /// `sdy.propagation_barrier`: a place where shardings pass in one direction only, or not at all.
 pub static PROPAGATION_BARRIER: OpDef = op("sdy.propagation_barrier")
@@ -125,14 +130,16 @@ pub static PROPAGATION_BARRIER: OpDef = op("sdy.propagation_barrier")
     .results(&[any("result")])
     .attributes(&[required("allowed_direction", INT)])
     .traits(&[Trait::Pure])
-    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]));
+    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]))
+    .interfaces(&[&Control::Forward]);
 
 /// `sdy.sharding_group`: values of one group get one sharding.
 pub static SHARDING_GROUP: OpDef = op("sdy.sharding_group")
     .summary("Values of one group get one sharding.")
     .example("sdy.sharding_group %x {group_id = 0}")
     .operands(&[any("input")])
-    .attributes(&[required("group_id", INT)]);
+    .attributes(&[required("group_id", INT)])
+    .interfaces(&[&Undescribed("it computes nothing; it says something about its operand")]);
 
 /// `sdy.manual_computation`: a computation on each device's own share.
 pub static MANUAL_COMPUTATION: OpDef = op("sdy.manual_computation")
@@ -150,7 +157,8 @@ pub static MANUAL_COMPUTATION: OpDef = op("sdy.manual_computation")
         required("out_shardings", ARE_SHARDINGS),
     ])
     .regions(&[region("body")])
-    .traits(&[Trait::Isolated]);
+    .traits(&[Trait::Isolated])
+    .interfaces(&[&Undescribed("its body computes on each device's own share")]);
 
 /// `sdy.named_computation`: a computation under a name.
 pub static NAMED_COMPUTATION: OpDef = op("sdy.named_computation")
@@ -167,14 +175,16 @@ pub static NAMED_COMPUTATION: OpDef = op("sdy.named_computation")
         optional("out_shardings", ARE_SHARDINGS),
     ])
     .regions(&[region("body")])
-    .traits(&[Trait::Isolated]);
+    .traits(&[Trait::Isolated])
+    .interfaces(&[&Undescribed("it computes what its body computes")]);
 
 /// `sdy.return`: ends the body of a computation.
 pub static SDY_RETURN: OpDef = op("sdy.return")
     .summary("Ends the body of a computation and gives its results.")
     .example(NAMED_COMPUTATION.example)
     .operands(&[any("results").variadic()])
-    .traits(&[Trait::Pure, Trait::Terminator]);
+    .traits(&[Trait::Pure, Trait::Terminator])
+    .interfaces(&[&Control::Yield]);
 
 // Here and below: writing into the printer's buffer cannot fail.
 
@@ -236,19 +246,16 @@ fn parse_sharding(reader: &mut dyn ParameterReader) -> Result<Attr, Diagnostic> 
 }
 
 fn print_sharding(module: &Module, params: Attr, writer: &mut dyn ParameterWriter) {
-    match module.dict_entry(params, "mesh") {
-        Some(mesh) => match module.attr_data(mesh) {
+    if let Some(mesh) = module.dict_entry(params, "mesh") {
+        match module.attr_data(mesh) {
             AttrData::Dialect(mesh) => {
                 let _ = writer.write_str("mesh<");
                 print_mesh(module, mesh.params, writer);
-                let _ = writer.write_str(">, ");
+                let _ = writer.write_str(">");
             }
-            _ => {
-                writer.attribute(mesh);
-                let _ = writer.write_str(", ");
-            }
-        },
-        None => {}
+            _ => writer.attribute(mesh),
+        }
+        let _ = writer.write_str(", ");
     }
     print_list(module, module.dict_entry(params, "dims"), ["[", "]"], writer, |dimension, writer| {
         print_dimension(module, dimension, writer);

@@ -59,8 +59,8 @@ impl<'s> Reader<'s> {
                 "dense" => self.dense()?,
                 "dense_resource" => self.dense_resource()?,
                 "array" => self.array()?,
-                "affine_map" | "affine_set" | "distinct" | "loc" | "sparse" | "strided" => {
-                    return self.unknown_attribute(self.at, Self::skip_keyword_attribute);
+                word @ ("affine_map" | "affine_set" | "distinct" | "loc" | "sparse" | "strided") => {
+                    return self.unknown_attribute(word, Self::skip_keyword_attribute);
                 }
                 _ => self.type_attribute()?,
             },
@@ -194,7 +194,7 @@ impl<'s> Reader<'s> {
                 let data = self.opaque(start);
                 return Ok(self.module.interner.attr(data));
             }
-            return self.unknown_attribute(start, Self::skip_hash_attribute);
+            return self.unknown_attribute(&format!("#{full}"), Self::skip_hash_attribute);
         };
         let is_open = if mnemonic.is_empty() {
             self.text[self.at..].starts_with('<') && self.take(b'<')
@@ -251,8 +251,9 @@ impl<'s> Reader<'s> {
         AttrData::Dialect(DialectAttr { def: &OPAQUE_ATTR, params })
     }
 
-    /// An attribute at `start` that nothing here knows; `skip` passes over it. It is reported and read as text.
-    fn unknown_attribute(&mut self, start: usize, skip: fn(&mut Self) -> Read) -> Read<Attr> {
+    /// An attribute called `name` that nothing here knows; `skip` passes over it. It is reported and read as text.
+    fn unknown_attribute(&mut self, name: &str, skip: fn(&mut Self) -> Read) -> Read<Attr> {
+        let start = self.at;
         skip(self)?;
         let data = self.opaque(start);
         let attr = self.module.interner.attr(data);
@@ -260,8 +261,6 @@ impl<'s> Reader<'s> {
             return Ok(attr);
         }
         let span = self.span(start, self.at);
-        let text = &self.text[start..self.at];
-        let name = text.split(['<', '(']).next().unwrap_or(text);
         let known: Vec<String> = self.module.registry().attr_names().map(|name| format!("#{name}")).collect();
         let help = suggest::did_you_mean(name, known.iter().map(String::as_str));
         let message = format!("there is no attribute `{name}`");

@@ -1,6 +1,6 @@
 //! The generic form: `"op"(%x) <{properties}> ({ regions }) {attributes} : (types) -> types`.
 
-use tofu_diagnostics::{Diagnostic, codes};
+use tofu_diagnostics::{Diagnostic, codes, plural};
 use tofu_ir::{Trait, Type};
 
 use super::{
@@ -18,6 +18,7 @@ impl<'s> Reader<'s> {
         }
         if self.take(b'<') {
             self.entries(&mut op.attributes)?;
+            op.property_count = op.attributes.len();
             self.expect(b'>')?;
         }
         if self.next() == b'(' {
@@ -83,9 +84,8 @@ impl<'s> Reader<'s> {
     /// Says so if the types written for the operands, at `start`, are not theirs.
     pub(super) fn check_inputs(&mut self, op: &mut Op<'s>, inputs: &[Type], start: usize) {
         if inputs.len() != op.operands.len() {
-            let given = op.operands.len();
-            let message =
-                format!("the op has {given} operands, but {} types are written for them", inputs.len());
+            let given = plural(op.operands.len(), "operand");
+            let message = format!("the op has {given}, but {} types are written for them", inputs.len());
             let span = self.span(start, self.at);
             self.error(&codes::WRONG_OPERAND_COUNT, span, message);
             op.is_damaged = true;
@@ -98,8 +98,8 @@ impl<'s> Reader<'s> {
                 continue;
             }
             let message = format!(
-                "{} is a `{}`, but is used as a `{}`",
-                self.module.quoted_value(value),
+                "`{}` is a `{}`, but is used as a `{}`",
+                self.written(op.operand_spans[index]),
                 self.module.type_text(ty),
                 self.module.type_text(written)
             );

@@ -5,21 +5,28 @@ use tofu_ir::{
     ARGUMENT_ATTRIBUTES, Attr, AttrData, FUNCTION_TYPE, FunctionType, RESULT_ATTRIBUTES, SYMBOL_NAME, Type,
 };
 
-use super::{Read, Reader, regions::Argument, statement::Op};
+use super::{Read, Reader, Reported, regions::Argument, statement::Op};
 
 impl<'s> Reader<'s> {
     /// `module @name attributes {…} { … }`.
     pub(super) fn module_op(&mut self, op: &mut Op<'s>) -> Read {
+        if self.module_head(op).is_err() {
+            self.lost_head(op)?;
+        }
+        op.is_damaged |= std::mem::take(&mut self.is_doubtful);
+        let blocks = self.isolated(|reader| reader.region(Some(&[])))?;
+        op.regions.push(blocks);
+        Ok(())
+    }
+
+    fn module_head(&mut self, op: &mut Op<'s>) -> Read {
         if self.next() == b'@' {
             self.defined_symbol(op)?;
         }
         if self.take_word("attributes") {
             self.entries(&mut op.attributes)?;
         }
-        op.is_damaged |= std::mem::take(&mut self.is_doubtful);
-        let blocks = self.isolated(|reader| reader.region(Some(&[])))?;
-        op.regions.push(blocks);
-        Ok(())
+        if self.next() == b'{' { Ok(()) } else { self.expected("`attributes {…}` or `{` and the body") }
     }
 
     /// `@name`, which the op defines.
@@ -35,6 +42,24 @@ impl<'s> Reader<'s> {
 
     /// `func.func private @name(%x: type {…}, …) -> (type {…}, …) attributes {…} { … }`.
     pub(super) fn function(&mut self, op: &mut Op<'s>) -> Read {
+        let (arguments, lost) = match self.function_head(op) {
+            Ok(arguments) => (arguments, &self.text[..0]),
+            Err(Reported) => (Vec::new(), self.lost_head(op)?),
+        };
+        op.is_damaged |= std::mem::take(&mut self.is_doubtful);
+        let blocks = if self.next() == b'{' {
+            self.isolated(|reader| {
+                reader.assume_arguments(lost);
+                reader.region(Some(&arguments))
+            })?
+        } else {
+            Vec::new()
+        };
+        op.regions.push(blocks);
+        Ok(())
+    }
+
+    fn function_head(&mut self, op: &mut Op<'s>) -> Read<Vec<Argument<'s>>> {
         if let word @ ("public" | "private" | "nested") = self.peek_word() {
             let (_, span) = self.token();
             self.at += word.len();
@@ -64,14 +89,7 @@ impl<'s> Reader<'s> {
         if self.take_word("attributes") {
             self.entries(&mut op.attributes)?;
         }
-        op.is_damaged |= std::mem::take(&mut self.is_doubtful);
-        let blocks = if self.next() == b'{' {
-            self.isolated(|reader| reader.region(Some(&arguments)))?
-        } else {
-            Vec::new()
-        };
-        op.regions.push(blocks);
-        Ok(())
+        Ok(arguments)
     }
 
     /// `(%x: type {…} loc(…), …)`, or without names `(type {…}, …)`: arguments, their types, their attributes.

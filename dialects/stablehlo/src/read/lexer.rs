@@ -39,17 +39,22 @@ impl<'s> Reader<'s> {
     /// Moves past white space and comments; the next byte, or zero at the end.
     pub(super) fn next(&mut self) -> u8 {
         let bytes = self.text.as_bytes();
-        loop {
+        let start = self.at;
+        let next = loop {
             match bytes.get(self.at) {
                 Some(b' ' | b'\t'..=b'\r') => self.at += 1,
                 Some(b'/') if bytes.get(self.at + 1) == Some(&b'/') => {
                     let rest = &bytes[self.at..];
                     self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 }
-                Some(&byte) => return byte,
-                None => return 0,
+                Some(&byte) => break byte,
+                None => break 0,
             }
+        };
+        if self.at > start {
+            self.blank = start..self.at;
         }
+        next
     }
 
     /// Takes `mark` if it stands here.
@@ -198,6 +203,12 @@ impl<'s> Reader<'s> {
 
     pub(super) fn unexpected(&mut self, what: &str) -> Diagnostic {
         self.next();
+        if self.blank.end == self.at && self.text[self.blank.clone()].contains('\n') {
+            // What was expected belongs to the line before.
+            self.at = self.blank.start;
+            let message = format!("expected {what}, found the end of the line");
+            return Diagnostic::error(&codes::SYNTAX, self.span(self.at, self.at), message);
+        }
         let (found, span) = self.token();
         let code = if self.at < self.text.len() { &codes::SYNTAX } else { &codes::UNTERMINATED };
         Diagnostic::error(code, span, format!("expected {what}, found {found}"))

@@ -27,7 +27,15 @@ impl<'s> Reader<'s> {
             return Err(Reported);
         }
         match kind.syntax.form {
-            Form::Plain | Form::PlainEach | Form::PlainNone => self.plain(op, kind)?,
+            Form::Plain
+            | Form::Functional
+            | Form::Result
+            | Form::Each
+            | Form::NoResult
+            | Form::Chlo
+            | Form::Rng
+            | Form::Select
+            | Form::Generic => self.plain(op, kind)?,
             Form::Call => self.call(op)?,
             Form::Compare => self.compare(op, kind)?,
             Form::Composite => self.composite(op)?,
@@ -57,25 +65,25 @@ impl<'s> Reader<'s> {
     fn plain(&mut self, op: &mut Op<'s>, kind: OpKind) -> Read {
         let form = kind.syntax.form;
         let line = self.text[self.at..].trim_start_matches([' ', '\t']);
-        if form == Form::PlainNone && line.starts_with(['\n', '\r']) {
+        if form == Form::NoResult && line.starts_with(['\n', '\r']) {
             return Ok(());
         }
+        let mut is_asked_for = false;
         loop {
-            match self.next() {
-                b'%' => {
+            let word = self.peek_word();
+            match kind.syntax.keyed(word).filter(|_| !word.is_empty()) {
+                Some(attribute) => self.keyed_attribute(op, attribute)?,
+                None if self.next() == b'%' => {
                     let operand = self.value()?;
                     op.operand(operand);
                 }
-                _ => {
-                    let word = self.peek_word();
-                    let Some(attribute) = kind.syntax.keyed(word).filter(|_| !word.is_empty()) else { break };
-                    self.keyed_attribute(op, attribute)?;
-                }
+                None if is_asked_for => return self.expected("a value (`%name`) or an attribute after `,`"),
+                None => break,
             }
-            self.take(b',');
+            is_asked_for = self.take(b',');
         }
         self.attribute_dictionary(op)?;
-        if form == Form::PlainNone && self.next() != b':' {
+        if form == Form::NoResult && self.next() != b':' {
             return Ok(());
         }
         self.plain_types(op, form)
@@ -110,8 +118,8 @@ impl<'s> Reader<'s> {
             return Ok(());
         }
         match form {
-            Form::PlainNone => self.check_inputs(op, &types, start),
-            Form::PlainEach => {
+            Form::NoResult => self.check_inputs(op, &types, start),
+            Form::Each => {
                 self.check_inputs(op, &types, start);
                 op.types = types;
             }
@@ -161,7 +169,7 @@ impl<'s> Reader<'s> {
                 return Ok(self.pair(&left, &right));
             }
             Kind::Conv => AttrData::String(self.dimension_numbers()?.into()),
-            Kind::Dot | Kind::Flat(..) => return self.attribute(),
+            Kind::Same | Kind::Dot | Kind::Flat(..) => return self.attribute(),
         };
         Ok(self.module.interner.attr(data))
     }
@@ -602,7 +610,7 @@ impl<'s> Reader<'s> {
             op.operand(operand);
         }
         if self.next() == b':' {
-            self.plain_types(op, Form::PlainEach)?;
+            self.plain_types(op, Form::Each)?;
         }
         if self.take_word("attributes") {
             self.entries(&mut op.attributes)?;

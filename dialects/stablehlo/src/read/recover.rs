@@ -3,9 +3,12 @@
 //! Reading resumes at the next line that looks like the start of a statement, outside of all brackets that the damaged
 //! one opens. Names that the skipped text would have defined are taken as defined, so that their uses are no mistakes.
 
+use tofu_diagnostics::Span;
+
 use super::{
-    Reader,
+    Read, Reader, Reported,
     lexer::{string_end, word_end},
+    statement::Op,
 };
 
 /// Whether a word begins a statement though no dialect stands before it.
@@ -76,6 +79,39 @@ impl<'s> Reader<'s> {
         line.len() - line.trim_start_matches([' ', '\t']).len()
     }
 
+    /// Moves to the brace of the body of an op whose head could not be read: the one that ends a line before the next
+    /// statement begins. Gives the head's text. Fails if there is none.
+    pub(super) fn lost_head(&mut self, op: &mut Op<'s>) -> Read<&'s str> {
+        let text = self.text;
+        let mut at = self.at;
+        loop {
+            let end = memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length);
+            let line = text[at..end].trim_end();
+            if line.ends_with('{') {
+                self.at = at + line.len() - 1;
+                break;
+            }
+            at = end + 1;
+            if at >= text.len() || self.begins_statement(at, 0, 0) {
+                return Err(Reported);
+            }
+        }
+        op.is_damaged = true;
+        op.entries.clear();
+        op.attributes.clear();
+        let head = &text[op.start..self.at];
+        self.assume_symbols(head);
+        Ok(head)
+    }
+
+    /// Takes all values that the head of a function mentions as its arguments.
+    pub(super) fn assume_arguments(&mut self, head: &'s str) {
+        for found in memchr::memchr_iter(b'%', head.as_bytes()) {
+            let name = &head[found + 1..word_end(head.as_bytes(), found + 1)];
+            self.define_unreadable(name, Span::NONE);
+        }
+    }
+
     /// Takes what the text between `start` and `end` seems to define as defined.
     fn assume_definitions(&mut self, start: usize, end: usize) {
         let text = self.text;
@@ -87,9 +123,13 @@ impl<'s> Reader<'s> {
             let is_between = |c: char| c.is_ascii_digit() || matches!(c, ':' | ',' | ' ');
             at = end - text[name_end.min(end)..end].trim_start_matches(is_between).len();
         }
-        for found in memchr::memchr_iter(b'@', &bytes[start..end]) {
-            let at = start + found + 1;
-            let symbol = &text[at..word_end(bytes, at.min(bytes.len()))];
+        self.assume_symbols(&text[start..end]);
+    }
+
+    /// Takes all symbols that a text mentions as defined.
+    fn assume_symbols(&mut self, text: &str) {
+        for found in memchr::memchr_iter(b'@', text.as_bytes()) {
+            let symbol = &text[found + 1..word_end(text.as_bytes(), found + 1)];
             let symbol = self.module.interner.name(symbol);
             self.damage.symbols.insert(symbol);
         }

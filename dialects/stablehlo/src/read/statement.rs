@@ -6,8 +6,8 @@ use tofu_ir::{Attr, AttrData, BlockId, Location, Name, OpDef, OpState, Type, Val
 
 use super::{Read, Reader, attributes::Written, regions::Regions};
 use crate::{
-    dialect::{OPAQUE, OPAQUE_ATTRIBUTES, OPAQUE_NAME},
-    syntax::{OpSyntax, foreign_name, full_name, own_name, syntax},
+    dialect::{OPAQUE, OPAQUE_ATTRIBUTES, OPAQUE_NAME, OPAQUE_PROPERTIES},
+    syntax::{Form, OpSyntax, foreign_name, full_name, own_name, syntax},
 };
 
 /// What the name of an op stands for.
@@ -38,6 +38,8 @@ pub(super) struct Op<'s> {
     pub(super) operand_spans: SmallVec<[Span; 4]>,
     /// Attributes as StableHLO has them.
     pub(super) attributes: Vec<Written<'s>>,
+    /// How many of them stand in `<{…}>`.
+    pub(super) property_count: usize,
     /// Attributes as our op has them.
     pub(super) entries: SmallVec<[Entry; 4]>,
     pub(super) regions: Regions,
@@ -111,6 +113,7 @@ impl<'s> Reader<'s> {
             operands: SmallVec::new(),
             operand_spans: SmallVec::new(),
             attributes: Vec::new(),
+            property_count: 0,
             entries: SmallVec::new(),
             regions: Regions::default(),
             types: SmallVec::new(),
@@ -170,6 +173,10 @@ impl<'s> Reader<'s> {
     fn finish_op(&mut self, mut op: Op<'s>, kind: Kind) {
         op.is_damaged |= std::mem::take(&mut self.is_doubtful);
         self.translate(&mut op, kind);
+        if kind.syntax.form == Form::Rng && kind.def.is_some() {
+            op.operands.truncate(2);
+            op.operand_spans.truncate(2);
+        }
         let def = kind.def.unwrap_or_else(|| self.unknown_op(&mut op));
         let named = op.results.iter().map(|&(_, count, _)| count as usize).sum::<usize>();
         let count = op.types.len();
@@ -214,12 +221,15 @@ impl<'s> Reader<'s> {
             return &OPAQUE;
         }
         let interner = &mut self.module.interner;
-        let entries: Vec<_> = op.entries.drain(..).map(|entry| (entry.name, entry.attr)).collect();
+        let mut entries: Vec<_> = op.entries.drain(..).map(|entry| (entry.name, entry.attr)).collect();
+        let others = entries.split_off(op.property_count.min(entries.len()));
         let name = interner.string(full_name(op.name));
         op.push(interner.name(OPAQUE_NAME), name, op.name_span);
-        if !entries.is_empty() {
-            let attributes = interner.dict(&entries);
-            op.push(interner.name(OPAQUE_ATTRIBUTES), attributes, op.name_span);
+        for (key, entries) in [(OPAQUE_PROPERTIES, entries), (OPAQUE_ATTRIBUTES, others)] {
+            if !entries.is_empty() {
+                let attributes = interner.dict(&entries);
+                op.push(interner.name(key), attributes, op.name_span);
+            }
         }
         &OPAQUE
     }

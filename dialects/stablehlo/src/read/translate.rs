@@ -4,7 +4,6 @@
 //! name is brought into the form that our op asks for; what our op does not have is kept under the prefix `stablehlo.`,
 //! or as it is if it has a prefix of its own.
 
-use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, Span, codes, suggest};
 use tofu_ir::{Attr, AttrClass, AttrData, AttributeSpec, DialectAttr, ElementType, OpDef, ParametricDef};
 
@@ -21,13 +20,18 @@ use crate::{
 impl<'s> Reader<'s> {
     /// Turns the attributes of an op into those of ours.
     pub(super) fn translate(&mut self, op: &mut Op<'s>, kind: OpKind) {
-        for written in std::mem::take(&mut op.attributes) {
+        let properties = op.property_count;
+        for (index, written) in std::mem::take(&mut op.attributes).into_iter().enumerate() {
             match kind.syntax.attribute(written.name) {
                 Some(syntax) => self.known_attribute(op, kind, syntax, written),
                 None => match kind.def {
                     Some(def) => self.other_attribute(op, def, written),
                     None => self.push(op, written.name, written.attr, written.span),
                 },
+            }
+            if index + 1 == properties {
+                // One attribute may have become several.
+                op.property_count = op.entries.len();
             }
         }
     }
@@ -53,7 +57,8 @@ impl<'s> Reader<'s> {
             Kind::Int(_) => self.wide(attr),
             Kind::Word(def) => self.word_of(attr, Some(def)),
             Kind::Conv => self.word_of(attr, Some(&CONV)),
-            Kind::Bool
+            Kind::Same
+            | Kind::Bool
             | Kind::Choice(_)
             | Kind::Fields(_)
             | Kind::Pair(..)
@@ -202,25 +207,22 @@ impl<'s> Reader<'s> {
         op: &mut Op<'s>,
         def: Option<&'static OpDef>,
         structure: &'static ParametricDef,
-        names: &'static [&'static str],
+        names: &'static [(&'static str, &'static str)],
         attr: Attr,
         span: Span,
     ) {
         let Some(fields) = self.fields(structure, attr) else {
             return self.not_a_structure(op, structure, span);
         };
-        let given: SmallVec<[_; 6]> = self.module.dict(fields).iter().copied().collect();
-        for &(name, attr) in &given {
-            op.push(name, attr, span);
-        }
-        for &name in names {
+        for &(name, ours) in names {
             let is_required = |spec: &AttributeSpec| spec.required;
-            let is_missing = self.module.dict_entry(fields, name).is_none();
-            if is_missing && def.and_then(|def| def.attribute(name)).is_some_and(is_required) {
-                let interner = &mut self.module.interner;
-                let empty = if name == "index_vector_dim" { interner.int(0) } else { interner.ints([]) };
-                self.push(op, name, empty, span);
-            }
+            let attr = match self.module.dict_entry(fields, name) {
+                Some(attr) => attr,
+                None if !def.and_then(|def| def.attribute(ours)).is_some_and(is_required) => continue,
+                None if name == "index_vector_dim" => self.module.interner.int(0),
+                None => self.module.interner.ints([]),
+            };
+            self.push(op, ours, attr, span);
         }
     }
 

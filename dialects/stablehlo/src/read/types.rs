@@ -218,8 +218,10 @@ impl<'s> Reader<'s> {
 fn unknown_type(text: &str, span: Span) -> Diagnostic {
     let shown: String = text.chars().take(60).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
+    let word = text.trim_start_matches("tensor<").trim_end_matches('>');
+    let word = word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, 'x' | '?'));
     let known =
         ElementType::ALL.map(ElementType::name).into_iter().chain(["tensor", "tuple", "!stablehlo.token"]);
     Diagnostic::error(&codes::UNKNOWN_TYPE, span, format!("there is no type `{shown}{more}`"))
-        .maybe_help(suggest::did_you_mean(text, known))
+        .maybe_help(suggest::did_you_mean(word, known))
 }

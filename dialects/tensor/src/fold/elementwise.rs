@@ -6,6 +6,7 @@ use tofu_ir::{DenseConstant, DenseData, ElementType, Module, OpDef, OpId, ValueI
 
 use super::scalar::{self, Scalar};
 use super::{Fold, MAX_ELEMENTS, constant, dense, element_bytes, element_of, forward, known_result, splat};
+use crate::shapes::optional_string;
 use crate::{Direction, NEGATE, NOT};
 use Scalar::{Float, Int};
 
@@ -174,6 +175,9 @@ pub(crate) fn xor(module: &Module, op: OpId) -> Fold {
 pub(crate) fn compare(module: &Module, op: OpId) -> Fold {
     use Direction::*;
     let direction = Direction::of(module, op)?;
+    if optional_string(module, op, "compare_type") == Some("TOTALORDER") {
+        return None;
+    }
     if same_integers(module, op) {
         let holds = matches!(direction, Equal | LessOrEqual | GreaterOrEqual);
         return everywhere(module, op, holds.into());

@@ -5,7 +5,10 @@
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 mod descriptions;
+mod elements;
+mod reference;
 mod samples;
 mod soundness;
+mod strategies;
 mod support;
 mod types;

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use tofu_dialect_tensor::DIALECT;
 use tofu_ir::OpDef;
-use tofu_tdl::{OpaqueRegistry, operand_dims, solve};
+use tofu_tdl::{OpaqueRegistry, Region, operand_dims, solve};
 use tofu_tdl_testing::{Spoil, Whole};
 
 use crate::samples::{Instance, sample};
@@ -21,7 +21,6 @@ fn each(
     let mut random = Rng::with_seed(seed);
     for _ in 0..rounds {
         let Some(sample) = sample(def, &mut random) else { return Ok(()) };
-        eprintln!("{}", sample.program());
         let Instance { program, description, operands } = sample.instance(def, &mut random)?;
         let types: Vec<_> = operands.iter().map(tofu_tdl::Tensor::ty).collect();
         let solution =
@@ -49,12 +48,66 @@ fn check_strategies(def: &'static OpDef, rounds: usize, spoil: Spoil<'_>) -> Res
 fn shares_put_together_are_the_whole() {
     let (mut total, mut failures) = (0, Vec::new());
     for def in DIALECT.ops {
-        eprintln!("{}", def.name);
-        match check_strategies(def, 60, &|_| {}) {
+        match check_strategies(def, 24, &|_| {}) {
             Ok(done) => total += done,
             Err(error) => failures.push(error),
         }
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n---\n"));
     assert!(total > 5000, "only {total} comparisons");
+}
+
+/// A test of the test: shares that are not what they should be are found.
+#[test]
+fn wrong_regions_are_found() {
+    let def = |name: &str| *DIALECT.ops.iter().find(|def| def.name == name).unwrap();
+    // A halo on the wrong side.
+    let early = |regions: &mut Vec<Region>| {
+        for dim in &mut regions[0].dims {
+            dim.start = dim.start.saturating_sub(1);
+        }
+    };
+    for name in ["tensor.convolution", "tensor.reduce_window", "tensor.pad", "tensor.slice"] {
+        assert!(check_strategies(def(name), 16, &early).is_err(), "{name}");
+    }
+    // The ends exchanged.
+    let swapped = |regions: &mut Vec<Region>| {
+        for dim in regions.iter_mut().flat_map(|region| &mut region.dims) {
+            dim.start = 0;
+        }
+    };
+    for name in
+        ["tensor.concatenate", "tensor.reverse", "tensor.dot_general", "tensor.gather", "tensor.scatter"]
+    {
+        assert!(check_strategies(def(name), 16, &swapped).is_err(), "{name}");
+    }
+}
+
+/// Ops whose regions are wider than what is read, and why.
+const WIDER: &[(&str, &str)] = &[
+    ("tensor.batch_norm_grad", WHOLE),
+    ("tensor.batch_norm_training", WHOLE),
+    ("tensor.cholesky", WHOLE),
+    ("tensor.dynamic_slice", DATA),
+    ("tensor.dynamic_update_slice", DATA),
+    ("tensor.gather", DATA),
+    ("tensor.scatter", DATA),
+    ("tensor.select", DATA),
+    ("tensor.select_and_scatter", DATA),
+];
+const WHOLE: &str = "an evaluation computes intermediate tensors as a whole";
+const DATA: &str = "what is read depends on elements";
+
+#[test]
+fn regions_are_the_smallest_boxes() {
+    let (mut compared, mut failures) = (0, Vec::new());
+    for def in DIALECT.ops.iter().filter(|def| !WIDER.iter().any(|(name, _)| *name == def.name)) {
+        let result = each(def, 12, 29, &mut |whole| {
+            compared += whole.check_regions(&[2, 3, 5])?;
+            Ok(())
+        });
+        failures.extend(result.err());
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n---\n"));
+    assert!(compared > 5000, "only {compared}");
 }

@@ -98,6 +98,23 @@ fn help_is_grouped() {
     assert!(help.lines().all(|line| line.chars().count() <= 100));
 }
 
+/// The language of a program is told by its content, part by part; `--from` has the last word.
+#[test]
+fn languages_are_told_apart() {
+    let stablehlo = "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.tanh %x : tensor<4xf32>\n  \
+                     return %0 : tensor<4xf32>\n}\n";
+    let tir = "func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = tensor.tanh %x\n  return %0\n}\n";
+    let one = run(&["-"], stablehlo.as_bytes());
+    assert_eq!((one.code, &one.output), (0, &run(&["-"], tir.as_bytes()).output));
+    let both = run(&["-", "--split-input-file"], format!("{tir}// -----\n{stablehlo}").as_bytes());
+    assert_eq!(both.output, format!("{0}// -----\n{0}", one.output));
+    for (from, text) in [("--from=tir", stablehlo), ("--from=stablehlo", tir)] {
+        assert_eq!(run(&["-", from], text.as_bytes()).code, 1, "{from}");
+    }
+    let written = run(&["-", "--emit=stablehlo"], tir.as_bytes());
+    assert_eq!(run(&["-"], written.output.as_bytes()).output, one.output);
+}
+
 #[test]
 fn programs_can_be_written_as_graphs() {
     let path = root().join("testdata/inputs/tanh.tir");

@@ -1,4 +1,4 @@
-//! Every console block of the README is run and must print what it shows.
+//! Every console block of the README and of the guides is run and must print what it shows.
 
 use crate::support::root;
 
@@ -6,5 +6,5 @@ use crate::support::root;
 fn readme() {
     // The commands name files as seen from the root; the other tests of this program use absolute paths.
     std::env::set_current_dir(root()).unwrap();
-    trycmd::TestCases::new().case("README.md");
+    trycmd::TestCases::new().case("README.md").case("docs/tdl.md");
 }

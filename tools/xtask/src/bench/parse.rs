@@ -9,7 +9,7 @@ use super::measure::{Cost, measure, median};
 use super::program::{Language, program};
 use crate::{
     setup,
-    shell::{Done, Failure, cargo, root, run as run_command},
+    shell::{Done, Failure, built, cargo, run as run_command},
 };
 
 #[derive(Args)]
@@ -102,12 +102,7 @@ fn write(directory: &Path, ops: usize, language: Language) -> Result<PathBuf, Fa
 }
 
 fn tofu_opt(input: &Path) -> Result<Command, Failure> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let program = target.join("release").join("tofu-opt");
-    if !program.exists() {
-        return Err(Failure(format!("`{}` was not built", program.display())));
-    }
-    let mut command = Command::new(program);
+    let mut command = Command::new(built("release", "tofu-opt")?);
     command.arg(input).args(["-o", "/dev/null"]);
     Ok(command)
 }

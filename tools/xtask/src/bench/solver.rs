@@ -10,7 +10,7 @@ use clap::Args;
 use tofu_solver::{evaluate, read_file};
 use wait4::Wait4;
 
-use crate::shell::{Done, Failure, cargo, root, run as run_command};
+use crate::shell::{Done, Failure, built, cargo, run as run_command};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -76,7 +76,7 @@ pub(crate) fn run(options: &Options) -> Done {
 fn solve(options: &Options, file: &Path, directory: &Path) -> Done {
     let (output, report) = (directory.join("stdout"), directory.join("stderr"));
     let started = Instant::now();
-    let mut child = Command::new(root().join(target()).join("release/tofu-solve"))
+    let mut child = Command::new(built("release", "tofu-solve")?)
         .arg(file)
         .args([options.seconds.to_string(), format!("--threads={}", options.threads)])
         .stdin(Stdio::null())
@@ -123,8 +123,4 @@ fn solve(options: &Options, file: &Path, directory: &Path) -> Done {
         used.rusage.maxrss as f64 / f64::from(1 << 20),
     );
     Ok(())
-}
-
-fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from)
 }

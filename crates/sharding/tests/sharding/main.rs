@@ -1,0 +1,6 @@
+//! Tests of shardings: what devices hold, and what is no sharding.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod checks;
+mod places;

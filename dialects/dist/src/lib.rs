@@ -1,0 +1,48 @@
+//! Meshes of devices, and how values lie on them.
+//!
+//! ```text
+//! dist.mesh @m = [x = 2, y = 4]
+//! func @f(%x: tensor<512x1024xf32> {dist.sharding = #dist.sharding<@m, [{x}, {}]>}) -> tensor<512x1024xf32> {
+//!   %y = tensor.tanh %x {dist.sharding = #dist.sharding<@m, [{x}, {y}]>}
+//!   return %y
+//! }
+//! ```
+//!
+//! The sharding of a value stands in the attribute [`SHARDING`] of the op or of the argument of a function that defines
+//! it; for an op of several results it is a list with an entry for each, `unit` where nothing is said. Results of
+//! functions have one, too. [`sharding_of`] and [`set_sharding`] find the place. What the attributes mean, and how they
+//! correspond to Shardy's, is said in [`tofu_sharding`].
+//!
+//! | file | holds |
+//! |---|---|
+//! | `mesh` | [`MESH`] and the attribute of its axes |
+//! | `sharding` | the attribute of a sharding: its text, and what it means on its mesh |
+//! | `place` | where the shardings of values stand, and the check that they fit them |
+
+mod mesh;
+mod place;
+mod sharding;
+
+pub use mesh::{AXES, MESH, build_mesh, mesh};
+pub use place::{SHARDING, result_sharding, set_result_sharding, set_sharding, sharding_of};
+pub use sharding::{SHARDING_ATTR, read_sharding, sharding_attr};
+
+use tofu_ir::{Attr, AttrData, Dialect, Module};
+
+/// The dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: "dist",
+    summary: "Meshes of devices, and how values lie on them.",
+    ops: &[&MESH],
+    types: &[],
+    attributes: &[&mesh::AXES_ATTR, &SHARDING_ATTR],
+    constant: None,
+};
+
+/// The items of a list; none for what is no list of attributes.
+fn items(module: &Module, attr: Attr) -> &[Attr] {
+    match module.attr_data(attr) {
+        AttrData::Array(items) => items,
+        _ => &[],
+    }
+}

@@ -1,0 +1,65 @@
+//! What `tofu-opt` writes, read by JAX.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flate2::read::GzDecoder;
+
+use crate::{
+    setup,
+    shell::{Done, Failure, built, cargo, root, run},
+};
+
+/// Texts beside the whole programs that JAX reads as they are.
+const TEXTS: [&str; 4] = ["generic.mlir", "ops.mlir", "shardings.mlir", "signatures.mlir"];
+
+/// Checks that JAX finds each program the same before and after a way through `tofu-opt`, and through `.tir` text.
+pub(crate) fn check() -> Done {
+    let python = setup::python_with_jax()?;
+    run(cargo().args(["build", "--package", "tofu-opt"]))?;
+    let tofu_opt = built("debug", "tofu-opt")?;
+    let directory = tempfile::tempdir()?;
+    let mut pairs = Command::new(python);
+    pairs.arg(root().join("tools/xtask/python/compare_stablehlo.py"));
+    let texts = TEXTS.map(|name| root().join("testdata/stablehlo").join(name));
+    for path in texts.into_iter().chain(programs(&root().join("testdata/models"))?) {
+        let original = unpacked(&path, directory.path())?;
+        let (tir, written) = (original.with_extension("tir"), original.with_extension("out.mlir"));
+        run(Command::new(&tofu_opt).arg(&original).arg("-o").arg(&tir))?;
+        run(Command::new(&tofu_opt).arg(&tir).args(["--emit=stablehlo", "-o"]).arg(&written))?;
+        pairs.args([&original, &written]);
+    }
+    run(&mut pairs)
+}
+
+/// The StableHLO texts in a directory, compressed or not.
+pub(crate) fn programs(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut programs = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.to_string_lossy();
+        if name.ends_with(".mlir") || name.ends_with(".mlir.gz") {
+            programs.push(path);
+        }
+    }
+    programs.sort();
+    Ok(programs)
+}
+
+/// A copy of a text that is not compressed, in `directory`.
+pub(crate) fn unpacked(path: &Path, directory: &Path) -> io::Result<PathBuf> {
+    let mut bytes = Vec::new();
+    let file = File::open(path)?;
+    let is_packed = path.extension().is_some_and(|extension| extension == "gz");
+    if is_packed {
+        GzDecoder::new(file).read_to_end(&mut bytes)?
+    } else {
+        (&file).read_to_end(&mut bytes)?
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let copy = directory.join(name.trim_end_matches(".gz"));
+    std::fs::write(&copy, bytes)?;
+    Ok(copy)
+}
