@@ -5,12 +5,14 @@ use tofu_ir::EntityId;
 use super::Combine;
 use super::partial::{Form, Forms, Split};
 use crate::description::*;
+use crate::evaluate::Carried;
 use crate::walk::index_mentions_var;
 
 /// An index variable that can be split.
 pub(super) struct Axis {
     pub(super) var: VarId,
     pub(super) outputs: Vec<Combine>,
+    pub(super) carried: Vec<Carried>,
     pub(super) split: Split,
 }
 
@@ -40,7 +42,7 @@ fn axis(data: &Data, var: VarId, hidden: &[Vec<bool>]) -> Option<Axis> {
         let whole = |result| place(result).map_or(Combine::Replicated, |dim| Combine::Concat { dim });
         let outputs: Vec<Combine> = data.results.iter().map(whole).collect();
         let is_split = outputs.iter().any(|output| *output != Combine::Replicated);
-        is_split.then(|| Axis { var, outputs, split: Split::default() })
+        is_split.then(|| Axis { var, outputs, carried: Vec::new(), split: Split::default() })
     })
 }
 
@@ -62,33 +64,39 @@ fn partly(data: &Data, var: VarId) -> Option<Axis> {
             (None, None) => Combine::Replicated,
         });
     }
-    if partial.is_empty() || !combiners_are_complete(data, &outputs) {
+    if partial.is_empty() {
         return None;
     }
+    let carried = carried(data, &outputs)?;
     let split = forms.split(&partial, &whole)?;
-    Some(Axis { var, outputs, split })
+    Some(Axis { var, outputs, carried, split })
 }
 
-/// Values that a combiner carries together are combined together: all of them must be results, at the same indices.
-fn combiners_are_complete(data: &Data, outputs: &[Combine]) -> bool {
-    let partial = |combiner: CombinerId| {
-        data.results.iter().zip(outputs).filter_map(move |(result, output)| match *output {
-            Combine::Partial { reducer: Reducer::Custom(id), component } if id == combiner => {
-                Some((result, component))
-            }
-            _ => None,
-        })
-    };
-    let reduction = |result: &Output| match data.scalar(result.body) {
-        Scalar::Reduce(id, _) => Some(*id),
-        _ => None,
-    };
-    (0..data.combiners.len()).map(CombinerId::from_index).all(|combiner| {
-        let Some((first, _)) = partial(combiner).next() else { return true };
-        let count = data.combiner(combiner).types.len() as u32;
-        partial(combiner).all(|(other, _)| other.vars == first.vars && reduction(other) == reduction(first))
-            && (0..count).all(|wanted| partial(combiner).any(|(_, component)| component == wanted))
-    })
+/// What combiners carry along with partial results, but is no result. What is combined together must be of one reduction
+/// and at the same indices; `None` if it is not.
+fn carried(data: &Data, outputs: &[Combine]) -> Option<Vec<Carried>> {
+    let mut carried = Vec::new();
+    for combiner in (0..data.combiners.len()).map(CombinerId::from_index) {
+        let results = || {
+            let each = data.results.iter().zip(outputs).enumerate();
+            each.filter_map(|(number, (result, output))| match (output, data.scalar(result.body)) {
+                (Combine::Partial { reducer, .. }, Scalar::Reduce(reduction, component))
+                    if *reducer == Reducer::Custom(combiner) =>
+                {
+                    Some((number, &result.vars, *reduction, *component))
+                }
+                _ => None,
+            })
+        };
+        let Some((result, vars, reduction, _)) = results().next() else { continue };
+        if !results().all(|(_, other, of, _)| other == vars && of == reduction) {
+            return None;
+        }
+        let components = 0..data.combiner(combiner).types.len() as u32;
+        let missing = components.filter(|&wanted| !results().any(|(.., component)| component == wanted));
+        carried.extend(missing.map(|component| Carried { result, reduction, component }));
+    }
+    Some(carried)
 }
 
 /// For each intermediate tensor, which of its dimensions an opaque function computes as one.

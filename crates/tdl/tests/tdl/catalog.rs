@@ -148,6 +148,12 @@ cases! {
        value[n] = best(m)(x[n, m], convert<i32>(m)).0
        index[n] = best(m)(x[n, m], convert<i32>(m)).1
      }", [N 1..5, M 1..9], [I32], [(-3, 3)], true;
+    "tdl @argmax_only(x: [N, M]) -> (index: i32[N], doubled: [M, N]) {
+       combine best(a, i: i32; b, j: i32) from (lowest, 0) =
+         (if a > b or (a == b and i < j) then a else b, if a > b or (a == b and i < j) then i else j)
+       index[n] = best(m)(x[n, m], convert<i32>(m)).1
+       doubled[m, n] = x[n, m] * 2
+     }", [N 1..5, M 1..9], [I32], [(-3, 3)], true;
     "tdl @layer_norm(x: [B, N], g: [N]) -> [B, N] {
        let mean[b] = (sum(n) x[b, n]) / N
        let spread[b] = (sum(n) (x[b, n] - mean[b]) * (x[b, n] - mean[b])) / N

@@ -299,7 +299,9 @@ fn values_carried_together_are_split_together() {
     let value = "value[] = best(n)(x[n], convert<i32>(n)).0";
     let index = "index[] = best(n)(x[n], convert<i32>(n)).1";
     check(&text("value: [], index: i32[]", &format!("{value} {index}")), &["n: x [split] -> best 0, best 1"]);
-    check(&text("index: i32[]", index), &[]);
+    check(&text("index: i32[]", index), &["n: x [split] -> best 1, carrying best 0"]);
+    let twice = format!("{index} {}", index.replace("index", "again"));
+    check(&text("index: i32[], again: i32[]", &twice), &["n: x [split] -> best 1, best 1, carrying best 0"]);
     // Of two reductions, or at other indices, they do not belong together.
     let other = value.replace("x[n]", "2 * x[n]");
     check(&text("value: [], index: i32[]", &format!("{other} {index}")), &[]);
