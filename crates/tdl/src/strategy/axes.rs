@@ -37,7 +37,7 @@ fn axis(data: &Data, var: VarId, hidden: &[Vec<bool>]) -> Option<Axis> {
     {
         return None;
     }
-    // Reductions that a result whole needs may stand in the way; then each worker does all of them.
+    // Where no result is partial, each worker does all of the reductions.
     partly(data, var).or_else(|| {
         let whole = |result| place(result).map_or(Combine::Replicated, |dim| Combine::Concat { dim });
         let outputs: Vec<Combine> = data.results.iter().map(whole).collect();
@@ -52,23 +52,30 @@ fn partly(data: &Data, var: VarId) -> Option<Axis> {
         return None;
     }
     let forms = Forms::new(data, var);
-    let mut outputs = Vec::new();
-    let (mut partial, mut whole) = (Vec::new(), Vec::new());
-    for result in &data.results {
-        let place = result.vars.iter().position(|&other| other == var);
-        let form = forms.of(result.body).filter(|_| place.is_none());
-        if form.is_some() { &mut partial } else { &mut whole }.push(result.body);
-        outputs.push(match (place, form) {
-            (Some(dim), _) => Combine::Concat { dim },
-            (None, Some(Form { reducer, component })) => Combine::Partial { reducer, component },
-            (None, None) => Combine::Replicated,
-        });
+    let is_partial = |result: &&Output| !result.vars.contains(&var) && forms.of(result.body).is_some();
+    let (mut partial, rest): (Vec<&Output>, Vec<&Output>) = data.results.iter().partition(is_partial);
+    let mut whole: Vec<ScalarId> = rest.iter().map(|result| result.body).collect();
+    // Reductions of which a result needs the whole are not split: what else needs only them then is whole as well.
+    loop {
+        let splits = |result: &&Output| forms.split(&[result.body], &whole).is_some();
+        let (kept, dropped): (Vec<&Output>, Vec<&Output>) = partial.into_iter().partition(splits);
+        partial = kept;
+        if dropped.is_empty() {
+            break;
+        }
+        whole.extend(dropped.iter().map(|result| result.body));
     }
-    if partial.is_empty() {
-        return None;
-    }
+    let bodies: Vec<ScalarId> = partial.iter().map(|result| result.body).collect();
+    let split = forms.split(&bodies, &whole).filter(|split| !split.reductions.is_empty())?;
+    let combine = |result: &Output| match result.vars.iter().position(|&other| other == var) {
+        Some(dim) => Combine::Concat { dim },
+        None if whole.contains(&result.body) => Combine::Replicated,
+        None => forms.of(result.body).map_or(Combine::Replicated, |Form { reducer, component }| {
+            Combine::Partial { reducer, component }
+        }),
+    };
+    let outputs: Vec<Combine> = data.results.iter().map(combine).collect();
     let carried = carried(data, &outputs)?;
-    let split = forms.split(&partial, &whole)?;
     Some(Axis { var, outputs, carried, split })
 }
 

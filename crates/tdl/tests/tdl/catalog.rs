@@ -222,6 +222,12 @@ cases! {
        out[b, c] = x[b, c] * 2
        sums[c] = old[c] * 9 + sum(b) x[b, c]
      }", [B 1..9, C 1..4], [I32], [(-9, 9)], true;
+    "tdl @centred(x: [N, M], y: [N, M]) -> (out: [N, M], sums: [N], others: [N]) where 1 <= M {
+       let s[i] = sum(j) x[i, j]
+       out[i, j] = x[i, j] - s[i]
+       sums[i] = s[i] + y[i, 0]
+       others[i] = (sum(j) y[i, j]) + s[i]
+     }", [N 1..4, M 1..6], [I32], [(-9, 9)], false;
     "tdl @masked_sum(x: [N, M], b: [N]) -> [N] {
        out[i] = (if b[i] > 0 then sum(j) x[i, j] else 0) + b[i]
      }", [N 1..5, M 1..9], [I32], [(-9, 9)], false;

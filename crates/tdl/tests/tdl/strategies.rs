@@ -276,12 +276,16 @@ fn intermediate_sums_are_split_where_nothing_else_needs_them() {
     check(&exponential, &["i: x [whole, whole] -> concat 0"]);
     // Where a result needs the sums whole, each worker makes them.
     check(
-        "tdl @centred(x: [N, M]) -> (out: [N, M], sums: [N]) {
+        "tdl @centred(x: [N, M], y: [N, M]) -> (out: [N, M], sums: [N], others: [N]) {
            let s[i] = sum(j) x[i, j]
            out[i, j] = x[i, j] - s[i]
            sums[i] = s[i]
+           others[i] = sum(j) y[i, j]
          }",
-        &["i: x [split, whole] -> concat 0, concat 0", "j: x [whole, whole] -> concat 1, replicated"],
+        &[
+            "i: x [split, whole], y [split, whole] -> concat 0, concat 0, concat 0",
+            "j: x [whole, whole], y [whole, split] -> concat 1, replicated, sum",
+        ],
     );
 }
 
