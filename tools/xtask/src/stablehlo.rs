@@ -24,8 +24,17 @@ pub(crate) fn check() -> Done {
     let mut pairs = Command::new(python);
     pairs.arg(root().join("tools/xtask/python/compare_stablehlo.py"));
     let texts = TEXTS.map(|name| root().join("testdata/stablehlo").join(name));
+    let mut originals = Vec::new();
     for path in texts.into_iter().chain(programs(&root().join("testdata/models"))?) {
-        let original = unpacked(&path, directory.path())?;
+        originals.push(unpacked(&path, directory.path())?);
+    }
+    let small = unpacked(&root().join("testdata/stablehlo/jax.mlir.gz"), directory.path())?;
+    for (number, program) in std::fs::read_to_string(small)?.split("// -----\n").enumerate() {
+        let path = directory.path().join(format!("small{number}.mlir"));
+        std::fs::write(&path, program)?;
+        originals.push(path);
+    }
+    for original in originals {
         let (tir, written) = (original.with_extension("tir"), original.with_extension("out.mlir"));
         run(Command::new(&tofu_opt).arg(&original).arg("-o").arg(&tir))?;
         run(Command::new(&tofu_opt).arg(&tir).args(["--emit=stablehlo", "-o"]).arg(&written))?;
