@@ -218,6 +218,7 @@ impl<'s> Reader<'s> {
         }
         self.define_results(made, &op.results);
     }
+
     /// What stands for an op that we do not have: the same op, opaque, or else one that is reported and given up.
     fn unknown_op(&mut self, op: &mut Op<'s>) -> &'static OpDef {
         if !self.options.allow_unregistered {
