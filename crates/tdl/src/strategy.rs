@@ -2,9 +2,10 @@
 //!
 //! Splitting an index variable of a result gives each worker a part of the result (the parts are concatenated);
 //! splitting a variable of a reduction that is the last thing done to a result gives each worker a partial result (they
-//! are reduced; what is combined with all of them, a bias, counts in the first one). Giving the variable the range of one share and bounding every access tells what the worker reads
-//! (Tofu, EuroSys 2019, sections 4.2 and 4.3). The classification is symbolic, once for a description; for actual
-//! extents [`regions`](crate::regions) gives the exact boxes.
+//! are reduced; what is combined with all of them, a bias, counts in the first one). Giving the variable the range of one
+//! share and bounding every access tells what the worker reads (Tofu, EuroSys 2019, sections 4.2 and 4.3). The
+//! classification is symbolic, once for a description; for actual extents [`regions`](crate::regions) gives the exact
+//! boxes.
 
 mod amount;
 mod axes;
