@@ -93,7 +93,12 @@ fn decode(format: Format, bits: u64) -> f64 {
     } else {
         (mantissa | (1 << format.mantissa_bits), exponent as i32 - format.bias)
     };
-    sign * significand as f64 * 2f64.powi(power - format.mantissa_bits as i32)
+    sign * significand as f64 * power_of_two(power - format.mantissa_bits as i32)
+}
+
+/// 2 to a power that a normal number has.
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 fn encode(format: Format, value: f64) -> u64 {
@@ -145,7 +150,7 @@ fn round_magnitude(format: Format, value: f64) -> u64 {
     }
     // Subnormal `f64`s are below every rounding threshold here; their exponent does not matter.
     let exponent = (((value.to_bits() >> 52) & 0x7FF) as i32 - 1023).max(1 - format.bias);
-    let scaled = value * 2f64.powi(format.mantissa_bits as i32 - exponent);
+    let scaled = value * power_of_two(format.mantissa_bits as i32 - exponent);
     let rounded = scaled.round_ties_even() as u64;
     // A rounded-up significand carries into the exponent by itself: codes are ordered as values are.
     let biased = (exponent + format.bias) as u64;

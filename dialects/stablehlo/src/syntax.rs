@@ -383,7 +383,7 @@ impl OpSyntax {
 
     /// The attribute that the pretty form calls `key`.
     pub(crate) fn keyed(&self, key: &str) -> Option<&'static AttributeSyntax> {
-        self.attributes.iter().find(|attribute| attribute.key == key)
+        self.attributes.iter().find(|attribute| !key.is_empty() && attribute.key == key)
     }
 }
 

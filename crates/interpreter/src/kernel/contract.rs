@@ -286,6 +286,8 @@ impl Contract {
 }
 
 /// Adds the products of packed rows with one panel to the columns of a tile from `first` on.
+// Inside of a larger function the compiler loses sight of the vectors.
+#[inline(never)]
 fn multiply<L: Number, const NR: usize>(
     rows: &[L],
     panel: &[[L; NR]],

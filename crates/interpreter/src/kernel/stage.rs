@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`Contract`] | sums of products |
 //! | [`Scatter`], [`Update`] | `reduce(m, …) if at[m] == n and … then value else identity`, which for each `m` changes one `n` |
-//! | [`Fold`] | reductions to few elements |
+//! | [`Fold`] | reductions to few elements, and along rows |
 //! | [`Map`] | everything else; reductions that not all variables around take part in are computed once |
 
 use std::ops::Range;
@@ -24,6 +24,8 @@ use super::run::{BLOCK, Ran, State, Tensors, advance};
 
 /// Reductions to fewer elements than this fold rows of what is reduced.
 const FEW: usize = 64;
+/// So do those of rows in memory that are at least so long.
+const LONG: usize = 16;
 
 /// The tensors that a stage fills.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -409,10 +411,12 @@ impl Planner<'_> {
                 .fold(1usize, |count, &extent| count.saturating_mul(extent as usize)))
         };
         let (elements, row) = (count(own)?, count(&reduction.vars)?);
-        if elements >= FEW || row <= elements {
+        let body = reduction.bodies[0];
+        let in_rows = |&var: &VarId| reads_rows(self.context.data, body, var);
+        let is_long = row >= LONG && reduction.vars.last().is_some_and(in_rows);
+        if !is_long && (elements >= FEW || row <= elements) {
             return Ok(None);
         }
-        let body = reduction.bodies[0];
         let axes = [own, &reduction.vars].concat();
         let program =
             self.context.program(&[], &axes, |compiler, block| Ok(vec![compiler.scalar(body, block)?]))?;
@@ -590,6 +594,24 @@ fn unconditional(data: &Data, id: ScalarId, only_certain: bool, found: &mut Vec<
         | Scalar::Read(..)
         | Scalar::Opaque(..)
         | Scalar::Carried(..) => {}
+    }
+}
+
+/// Whether an expression reads elements one after the other when a variable goes on.
+fn reads_rows(data: &Data, id: ScalarId, var: VarId) -> bool {
+    let reads = |id: &ScalarId| reads_rows(data, *id, var);
+    match data.scalar(id) {
+        Scalar::Read(_, indices) => {
+            indices.last().is_some_and(|&index| any_index_in(data, index, &|index| index == Index::Var(var)))
+        }
+        Scalar::Unary(_, a) | Scalar::Convert(a) | Scalar::Bitcast(a) => reads(a),
+        Scalar::Binary(_, a, b) | Scalar::Compare(_, a, b) => reads(a) || reads(b),
+        Scalar::Select(a, b, c) => reads(a) || reads(b) || reads(c),
+        Scalar::Literal(_)
+        | Scalar::Index(_)
+        | Scalar::Reduce(..)
+        | Scalar::Opaque(..)
+        | Scalar::Carried(..) => false,
     }
 }
 

@@ -114,8 +114,8 @@ cases! {
        out[m, n] = convert<bf16>(sum(k) convert<f32>(a[m, k]) * convert<f32>(b[k, n]))
      }", [BF16], [M 1..20, K 1..40, N 1..40], "Contract, Map";
     "tdl @matmul_complex(a: [M, K], b: [K, N]) -> [M, N] { out[m, n] = sum(k) a[m, k] * b[k, n] }",
-        [Complex32], [M 1..20, K 1..20, N 1..20], "Map";
-    "tdl @matvec(a: [M, K], x: [K]) -> [M] { out[m] = sum(k) a[m, k] * x[k] }", [F32], [M 1..90, K 1..90], "Map";
+        [Complex32], [M 1..20, K 1..20, N 1..20], "Map, Fold";
+    "tdl @matvec(a: [M, K], x: [K]) -> [M] { out[m] = sum(k) a[m, k] * x[k] }", [F32], [M 1..90, K 1..90], "Map, Fold";
     "tdl @dot(x: [K], y: [K]) -> [] { out[] = sum(k) x[k] * y[k] }", [F32], [K 1..3000], "Map, Fold";
     "tdl @outer(x: [M], y: [N]) -> [M, N] { out[m, n] = x[m] * y[n] }", [F32], [M 1..60, N 1..60], "Map";
     "tdl @attention(q: [B, S, H, D], k: [B, T, H, D]) -> [B, H, S, T] {
@@ -154,7 +154,8 @@ cases! {
      }", [F32], [B 1..3, C 1..5, O 1..9, N 1..40], "Contract";
     // Reductions.
     "tdl @total(x: [N, M]) -> [] { out[] = sum(i, j) x[i, j] }", [F32], [N 1..60, M 1..60], "Map, Fold";
-    "tdl @rows(x: [N, M]) -> [N] { out[i] = sum(j) x[i, j] }", [F32], [N 1..70, M 1..60], "Map";
+    "tdl @rows(x: [N, M]) -> [N] { out[i] = sum(j) x[i, j] }", [F32], [N 1..70, M 1..60], "Map, Fold";
+    "tdl @short_rows(x: [N, M]) -> [N] { out[i] = sum(j) x[i, j] }", [F32], [N 1..700, M 1..9], "Map";
     "tdl @columns(x: [N, M]) -> [M] { out[j] = max(i) x[i, j] }", [F32], [N 1..60, M 1..80], "Map";
     "tdl @middle(x: [N, M, K]) -> [N, K] { out[i, k] = min(j) x[i, j, k] }", [F64], [N 1..20, M 1..9, K 1..30], "Map";
     "tdl @every(x: [N, M]) -> i1[M] { out[j] = and(i) x[i, j] > 0 }", [I32], [N 1..9, M 1..90], "Map";
@@ -172,10 +173,10 @@ cases! {
        let top[b] = max(n) x[b, n]
        let mass[b] = sum(n) exp(x[b, n] - top[b])
        out[b, n] = exp(x[b, n] - top[b]) / mass[b]
-     }", [F32], [B 1..70, N 1..50], "Map, Map, Map";
+     }", [F32], [B 1..70, N 1..50], "Map, Fold, Map, Fold, Map";
     "tdl @normalized(x: [B, N]) -> [B, N] { out[b, n] = x[b, n] / (sum(m: N) x[b, m] * x[b, m]) }",
-        [F32], [B 1..70, N 1..50], "Map, Map";
-    "tdl @prefix_sum(x: [N]) -> [N] { out[i] = sum(j) if j <= i then x[j] else 0 }", [I32], [N 1..90], "Map";
+        [F32], [B 1..70, N 1..50], "Map, Fold, Map";
+    "tdl @prefix_sum(x: [N]) -> [N] { out[i] = sum(j) if j <= i then x[j] else 0 }", [I32], [N 1..90], "Map, Fold";
     "tdl @no_terms(x: [N, 0]) -> [N] { out[i] = max(j) x[i, j] }", [F32], [N 1..9], "Map";
     // Windows.
     "tdl @max_pool(x: [B, H, W]) -> [B, Y, X]

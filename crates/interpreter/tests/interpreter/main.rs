@@ -7,5 +7,6 @@ mod catalog;
 mod control;
 mod elements;
 mod functions;
+mod ops;
 mod random;
 mod support;

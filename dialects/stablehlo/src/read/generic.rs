@@ -1,6 +1,7 @@
 //! The generic form: `"op"(%x) <{properties}> ({ regions }) {attributes} : (types) -> types`.
 
 use tofu_diagnostics::{Diagnostic, codes, plural};
+use tofu_dialect_func::FUNC;
 use tofu_ir::{Trait, Type};
 
 use super::{
@@ -37,7 +38,6 @@ impl<'s> Reader<'s> {
     /// `({ … }, { … })`.
     fn regions(&mut self, op: &mut Op<'s>, kind: Kind) -> Read {
         self.expect(b'(')?;
-        let is_isolated = kind.def.is_some_and(|def| def.has(Trait::Isolated));
         while !self.take(b')') {
             if op.regions.len() > 0 {
                 self.comma_or(")")?;
@@ -46,8 +46,11 @@ impl<'s> Reader<'s> {
                 let message = format!("an op has at most {} regions", u16::MAX);
                 return self.fail(&codes::WRONG_REGIONS, op.name_span, message);
             }
-            let blocks =
-                if is_isolated { self.isolated(|reader| reader.region(None)) } else { self.region(None) };
+            let blocks = match kind.def {
+                Some(def) if std::ptr::eq(def, &FUNC) => self.function_body(|reader| reader.region(None)),
+                Some(def) if def.has(Trait::Isolated) => self.isolated(|reader| reader.region(None)),
+                _ => self.region(None),
+            };
             op.regions.push(blocks?);
         }
         Ok(())
@@ -116,6 +119,14 @@ impl<'s> Reader<'s> {
         self.scopes.push(super::Scope::default());
         let result = read(self);
         self.scopes.pop();
+        result
+    }
+
+    /// The same, in the body of a function.
+    pub(super) fn function_body<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        let outer = std::mem::replace(&mut self.function_depth, self.depth + 1);
+        let result = self.isolated(read);
+        self.function_depth = outer;
         result
     }
 

@@ -71,7 +71,7 @@ impl<'s> Reader<'s> {
         let mut is_asked_for = false;
         loop {
             let word = self.peek_word();
-            match kind.syntax.keyed(word).filter(|_| !word.is_empty()) {
+            match kind.syntax.keyed(word) {
                 Some(attribute) => self.keyed_attribute(op, attribute)?,
                 None if self.next() == b'%' => {
                     let operand = self.value()?;
@@ -402,7 +402,7 @@ impl<'s> Reader<'s> {
                 self.comma_or("}")?;
             }
             let word = self.peek_word();
-            match kind.syntax.keyed(word).filter(|_| !word.is_empty()) {
+            match kind.syntax.keyed(word) {
                 Some(attribute) => self.keyed_attribute(op, attribute)?,
                 None => return self.expected("`stride`, `pad`, `lhs_dilate`, `rhs_dilate` or `reverse`"),
             }

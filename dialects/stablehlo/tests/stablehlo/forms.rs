@@ -81,6 +81,23 @@ fn loops_name_their_arguments_twice() {
     assert_eq!(whole(&read(&write(&module))), whole(&module));
 }
 
+/// JAX ends some functions with the terminator of regions.
+#[test]
+fn functions_end_in_return() {
+    let of = |end: &str| {
+        read(&format!(
+            "func.func @f(%x: tensor<1xf32>, %s: tensor<f32>) -> tensor<f32> {{
+               %0 = stablehlo.reduce(%x init: %s) across dimensions = [0] : (tensor<1xf32>, tensor<f32>) -> tensor<f32>
+                reducer(%a: tensor<f32>, %b: tensor<f32>) {{
+                 stablehlo.return %a : tensor<f32>
+               }}
+               {end} %0 : tensor<f32>
+             }}"
+        ))
+    };
+    assert_eq!(whole(&of("stablehlo.return")), whole(&of("return")));
+}
+
 /// What nothing knows is the same text again.
 #[test]
 fn unknown_things_are_written_as_they_were() {

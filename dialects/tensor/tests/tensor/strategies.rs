@@ -230,7 +230,7 @@ fn embeddings_split_the_vocabulary() {
     );
 }
 
-/// What is there already counts once, for the first worker.
+/// What is there already counts once, for the worker that has the first updates.
 #[test]
 fn scatters_split_updates() {
     check(
