@@ -132,6 +132,10 @@ impl<'s> Reader<'s> {
 
     /// Says so if more follows on the line of an op that ends here.
     pub(super) fn end_of_statement(&mut self) -> Read {
+        // Looking for a location may have gone on to the next line already.
+        if self.blank.end == self.at && self.text[self.blank.clone()].contains('\n') {
+            return Ok(());
+        }
         let rest = &self.text[self.at..];
         let next = rest.trim_start_matches([' ', '\t']);
         if next.is_empty() || next.starts_with(['\n', '\r', '}', '%', '^', '"', '{', '/']) {

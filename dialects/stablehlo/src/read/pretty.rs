@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     dialect::SHARDING,
-    syntax::{AttributeSyntax, Form, Kind},
+    syntax::{AttributeSyntax, Form, Kind, NO_TYPE},
 };
 
 impl<'s> Reader<'s> {
@@ -249,8 +249,10 @@ impl<'s> Reader<'s> {
             self.next();
             let start = self.at;
             let ty = self.word("a type of comparison (`FLOAT`)")?;
-            let ty = self.module.interner.string(ty);
-            self.push_known(op, kind, "compare_type", ty, start);
+            if ty != NO_TYPE {
+                let ty = self.module.interner.string(ty);
+                self.push_known(op, kind, "compare_type", ty, start);
+            }
         }
         self.attribute_dictionary(op)?;
         self.plain_types(op, Form::Plain)
