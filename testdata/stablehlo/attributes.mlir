@@ -40,7 +40,7 @@ module attributes {
     // OUT: stablehlo.exponential %x {result_accuracy = #stablehlo.result_accuracy<atol = 1.0e-5, ulps = 1, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4x6xf32>
     %3 = stablehlo.exponential %x {result_accuracy = #stablehlo.result_accuracy<atol = 1.0e-05, ulps = 1, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4x6xf32>
     // JAX writes this where the sizes of a shape are not known.
-    // CHECK-NEXT: tensor.custom_call {api_version = 2, call_target_name = "shape_assertion", has_side_effect, stablehlo.error_message = "too small"}
+    // CHECK-NEXT: tensor.custom_call {api_version = 2, call_target_name = "shape_assertion", has_side_effect = true, stablehlo.error_message = "too small"}
     stablehlo.custom_call @shape_assertion() {api_version = 2 : i32, error_message = "too small", has_side_effect = true} : () -> ()
     return
   }
