@@ -360,6 +360,9 @@ static OPS: &[OpSyntax] = &[
     op("stablehlo.while", Form::While, &[]),
 ];
 
+/// The type of a comparison that says no more than if none is given.
+pub(crate) const NO_TYPE: &str = "NOTYPE";
+
 static PLAIN: OpSyntax = op("", Form::Plain, &[]);
 
 static CHLO_PLAIN: OpSyntax = op("", Form::Chlo, &[]);
@@ -457,6 +460,7 @@ static KEPT: &[&str] = &[
     "channel_id",
     "composite_attributes",
     "decomposition",
+    "error_message",
     "has_side_effect",
     "infeed_config",
     "is_host_transfer",

@@ -88,7 +88,8 @@ impl<'s> Reader<'s> {
     pub(super) fn check_inputs(&mut self, op: &mut Op<'s>, inputs: &[Type], start: usize) {
         if inputs.len() != op.operands.len() {
             let given = plural(op.operands.len(), "operand");
-            let message = format!("the op has {given}, but {} types are written for them", inputs.len());
+            let written = plural(inputs.len(), "type");
+            let message = format!("the op has {given}, but {written} written for them");
             let span = self.span(start, self.at);
             self.error(&codes::WRONG_OPERAND_COUNT, span, message);
             op.is_damaged = true;
@@ -132,6 +133,10 @@ impl<'s> Reader<'s> {
 
     /// Says so if more follows on the line of an op that ends here.
     pub(super) fn end_of_statement(&mut self) -> Read {
+        // Looking for a location may have gone on to the next line already.
+        if self.blank.end == self.at && self.text[self.blank.clone()].contains('\n') {
+            return Ok(());
+        }
         let rest = &self.text[self.at..];
         let next = rest.trim_start_matches([' ', '\t']);
         if next.is_empty() || next.starts_with(['\n', '\r', '}', '%', '^', '"', '{', '/']) {

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     dialect::{CONV, DOT},
-    syntax::{AttributeSyntax, Form, Kind, OpSyntax, is_kept},
+    syntax::{AttributeSyntax, Form, Kind, NO_TYPE, OpSyntax, is_kept},
 };
 
 impl<'s> Reader<'s> {
@@ -55,7 +55,13 @@ impl<'s> Reader<'s> {
             Kind::Ints | Kind::Bools => self.ints(attr),
             Kind::Padding => self.columns(attr),
             Kind::Int(_) => self.wide(attr),
-            Kind::Word(def) => self.word_of(attr, Some(def)),
+            Kind::Word(def) => {
+                let word = self.word_of(attr, Some(def));
+                if matches!(self.module.attr_data(word), AttrData::String(word) if **word == *NO_TYPE) {
+                    return;
+                }
+                word
+            }
             Kind::Conv => self.word_of(attr, Some(&CONV)),
             Kind::Same
             | Kind::Bool

@@ -42,6 +42,18 @@ fn forms_of_one_op_agree() {
             "%0 = \"stablehlo.while\"(%x) ({\n ^bb0(%a: tensor<4xf32>):\n %c = stablehlo.constant dense<false> : tensor<i1>\n stablehlo.return %c : tensor<i1>\n }, {\n ^bb0(%a: tensor<4xf32>):\n stablehlo.return %a : tensor<4xf32>\n }) : (tensor<4xf32>) -> tensor<4xf32>",
         ),
         (
+            "%0 = stablehlo.compare NE, %x, %x, NOTYPE : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+            "%0 = \"stablehlo.compare\"(%x, %x) <{compare_type = #stablehlo<comparison_type NOTYPE>, comparison_direction = #stablehlo<comparison_direction NE>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+        ),
+        (
+            "%0 = stablehlo.compare NE, %x, %x, NOTYPE : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+            "%0 = stablehlo.compare NE, %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+        ),
+        (
+            "%$a-.1 = stablehlo.add %x, %x : tensor<4xf32>\n%0 = stablehlo.negate %$a-.1 : tensor<4xf32>",
+            "%a = stablehlo.add %x, %x : tensor<4xf32>\n%b = stablehlo.negate %a : tensor<4xf32>",
+        ),
+        (
             "%0 = stablehlo.constant dense<[1, 1]> : tensor<2xi8>",
             "%0 = stablehlo.constant dense<\"0x0101\"> : tensor<2xi8>",
         ),
