@@ -10,7 +10,7 @@ use tofu_diagnostics::Diagnostic;
 use tofu_ir::{Builder, Dim, Fold, Module, Name, OpDef, OpId, TensorType, Trait, Type, ValueId, op, tensor};
 use tofu_tdl::{self as tdl, Describe, Description, IndexId, VarId, verify_types};
 
-use crate::describe::{element, known, product, start, sum};
+use crate::describe::{element, known, product, start, sum, variables};
 use crate::fold;
 use crate::shapes::{checked, operand_type, result_type, wrong_result};
 
@@ -35,8 +35,8 @@ pub fn reshape(builder: &mut Builder<'_>, x: ValueId, ty: Type) -> Result<ValueI
 
 fn describe_reshape(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
     let (from, to) = (operand_type(module, op, 0)?, result_type(module, op, 0)?);
-    let count = from.element_count();
-    if let (Some(own), Some(target)) = (count, to.element_count())
+    let counts = (count(from), count(to));
+    if let (Some(own), Some(target)) = counts
         && own != target
     {
         let value = module.quoted_value(module.operand(op, 0));
@@ -46,24 +46,47 @@ fn describe_reshape(module: &Module, op: OpId) -> Result<Description, Diagnostic
     }
     let mut b = start(module, op);
     let t = element(&mut b, "T", from.element);
+    if counts.0 == Some(0) || counts.1 == Some(0) {
+        // Nothing has to be matched.
+        let own = extents_of_nothing(&mut b, "N", from);
+        b.operand("x", t, &own);
+        let target = extents_of_nothing(&mut b, "M", to);
+        let vars = variables(&mut b, "i", &target);
+        let zero = b.int(0, t);
+        b.output("result", t, &vars, zero);
+        return b.finish_for(module, op);
+    }
     let mut shape = Shape::new(&mut b, from, to);
-    // Where there are no elements, nothing has to be matched; extents of 1 take no part in it either.
-    let runs = if count == Some(0) { Vec::new() } else { runs(&from.dims, &to.dims) };
-    for run in &runs {
+    for run in &runs(&from.dims, &to.dims) {
         match run.sizes(&from.dims, &to.dims) {
             Some((own, target)) => shape.fixed(&mut b, run, &own, &target),
             None => shape.open(&mut b, run),
         }
     }
     let x = b.operand("x", t, &shape.own);
-    let zero = b.int(0, t);
-    let value = match count {
-        Some(0) => zero,
-        _ if shape.is_guarded => b.read_or(x, &shape.places, zero),
-        _ => b.read(x, &shape.places),
+    let value = if shape.is_guarded {
+        let zero = b.int(0, t);
+        b.read_or(x, &shape.places, zero)
+    } else {
+        b.read(x, &shape.places)
     };
     b.output("result", t, &shape.vars, value);
     b.finish_for(module, op)
+}
+
+/// The number of elements, as far as it is known: one extent of 0 is enough.
+fn count(ty: &TensorType) -> Option<u64> {
+    if ty.dims.contains(&Dim::Static(0)) { Some(0) } else { ty.element_count() }
+}
+
+/// The extents of a tensor without elements: if only one of them can be 0, it is.
+fn extents_of_nothing(b: &mut tdl::Builder, name: &str, ty: &TensorType) -> Vec<IndexId> {
+    let open = ty.dims.iter().filter(|dim| dim.size().is_none()).count();
+    let is_zero = open == 1 && !ty.dims.contains(&Dim::Static(0));
+    let extent = |(axis, &dim): (usize, &Dim)| {
+        if is_zero && dim.size().is_none() { b.constant(0) } else { known(b, &format!("{name}{axis}"), dim) }
+    };
+    ty.dims.iter().enumerate().map(extent).collect()
 }
 
 /// The shapes as far as they are described: an extent of each, and which element of the operand an element of the result
