@@ -22,5 +22,12 @@ func.func @f(%arg0: !vector loc("x")) -> !vector {
 // CHECK-NEXT: } loc("model.py":10:7)
 } loc(#file)
 
+// CHECK-LABEL: func @g(%arg0: tensor<4xf32>)
+func.func @g(%arg0: !vector) attributes {mhlo.note = #note} {
+  return
+}
+
+  // White space may stand before a definition, and one may follow an op without a location.
+  #note = "x"
 #dot = loc("jit(f)/dot_general"(#file))
 #file = loc("model.py":10:7)

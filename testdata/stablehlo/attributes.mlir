@@ -9,6 +9,7 @@
 // CHECK-SAME: mhlo.empty = #stablehlo.array<dense<> : tensor<0xi64>>
 // CHECK-SAME: mhlo.floats = [1.0, 2.5 : f32, 0x7FC0 : bf16]
 // CHECK-SAME: mhlo.list = [1, 2, 3]
+// CHECK-SAME: mhlo.marks = "{-# // }"
 // CHECK-SAME: mhlo.text = "quote \" tab \t line \n"
 // OUT: mhlo.array = array<i32: 1, 2>
 // OUT-SAME: mhlo.booleans = array<i1: true, false>
@@ -22,6 +23,7 @@ module attributes {
   mhlo.empty = array<i64>,
   mhlo.floats = [1.0, 2.500000e+00 : f32, 0x7FC0 : bf16],
   mhlo.list = [1, 2, 3],
+  mhlo.marks = "{-# // }",
   mhlo.text = "quote \" tab \t line \0A"
 } {
   // CHECK-LABEL: func @lists(
@@ -37,6 +39,9 @@ module attributes {
     // CHECK-NEXT: tensor.exponential %x {stablehlo.result_accuracy = #stablehlo.result_accuracy<atol = 1e-5, ulps = 1, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>}
     // OUT: stablehlo.exponential %x {result_accuracy = #stablehlo.result_accuracy<atol = 1.0e-5, ulps = 1, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4x6xf32>
     %3 = stablehlo.exponential %x {result_accuracy = #stablehlo.result_accuracy<atol = 1.0e-05, ulps = 1, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4x6xf32>
+    // JAX writes this where the sizes of a shape are not known.
+    // CHECK-NEXT: tensor.custom_call {api_version = 2, call_target_name = "shape_assertion", has_side_effect = true, stablehlo.error_message = "too small"}
+    stablehlo.custom_call @shape_assertion() {api_version = 2 : i32, error_message = "too small", has_side_effect = true} : () -> ()
     return
   }
 }

@@ -39,6 +39,20 @@ func.func @constants() {
   %15 = stablehlo.constant dense_resource<weights> : tensor<2xf32>
   // CHECK-NEXT: tensor.constant dense<0.5> : tensor<bf16>
   %16 = stablehlo.constant dense<5.000000e-01> : tensor<bf16>
+  // Of the bytes of narrow elements the lowest bits count; booleans are true unless all are zero.
+  // CHECK-NEXT: tensor.constant dense<true> : tensor<8xi1>
+  %17 = stablehlo.constant dense<"0xFF"> : tensor<8xi1>
+  // CHECK-NEXT: tensor.constant dense<[true, false, true]> : tensor<3xi1>
+  %18 = stablehlo.constant dense<"0x0500FF"> : tensor<3xi1>
+  // CHECK-NEXT: tensor.constant dense<[-8, 7, -8]> : tensor<3xi4>
+  %19 = stablehlo.constant dense<"0x0807F8"> : tensor<3xi4>
+  // CHECK-NEXT: tensor.constant dense<15> : tensor<2xui4>
+  %20 = stablehlo.constant dense<"0xFF"> : tensor<2xui4>
+  // An integer may be given by its bits.
+  // CHECK-NEXT: tensor.constant dense<[-1, -128, 127]> : tensor<3xi8>
+  %21 = stablehlo.constant dense<[0xFF, 0x80, 0x7F]> : tensor<3xi8>
+  // CHECK-NEXT: tensor.constant dense<-1> : tensor<i64>
+  %22 = stablehlo.constant dense<0xFFFFFFFFFFFFFFFF> : tensor<i64>
   return
 }
 

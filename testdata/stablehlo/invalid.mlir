@@ -55,7 +55,7 @@ func.func @values(%x: tensor<4xf32>) -> tensor<4xf32> {
   %4:3 = stablehlo.optimization_barrier %x, %x : tensor<4xf32>, tensor<4xf32>
   // expected-error@+1 {{`%x` is a `tensor<4xf32>`, but is used as a `tensor<5xf32>`}}
   %5 = stablehlo.slice %x [0:2] : (tensor<5xf32>) -> tensor<2xf32>
-  // expected-error@+1 {{the op has one operand, but 2 types are written for them}}
+  // expected-error@+1 {{the op has one operand, but 2 types written for them}}
   %6 = stablehlo.reshape %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x2xf32>
   // expected-error@+1 {{result 0 of `tensor.negate` is written as `tensor<4xf64>`, but `tensor.negate` gives `tensor<4xf32>`}}
   %7 = "stablehlo.negate"(%x) : (tensor<4xf32>) -> tensor<4xf64>
@@ -127,6 +127,18 @@ module attributes {mhlo.x = #unknown} {
     // expected-error@+1 {{there is no location `#nowhere`}}
     return loc(#nowhere)
   }
+}
+
+// -----
+
+func.func @words(%x: tensor<4xf32>, %y: tensor<3x3xf32>) {
+  // expected-error@+1 {{there is no value `HIGHER`, only DEFAULT, HIGH, HIGHEST}}
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0], precision = [HIGH, HIGHER] : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
+  // expected-error@+1 {{there is no field `lhs_contracting`, only}}
+  %1 = "stablehlo.dot_general"(%x, %x) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting = [0]>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
+  // expected-error@+1 {{expected `true` or `false`, found `maybe`}}
+  %2 = stablehlo.cholesky %y, lower = maybe : tensor<3x3xf32>
+  return
 }
 
 // -----

@@ -7,8 +7,9 @@ use smallvec::SmallVec;
 use crate::{AttrData, EntityId, Module, OpId, Trait, VALUE, ValueId};
 
 /// An op without its place in the program: its definition, its attributes and what symbols in them mean, the types of its
-/// operands and results, and its regions, in which values are numbered. Of an op with regions, operands and captured values that are constants
-/// count with their content. Profiles of one module can be compared with each other, those of two cannot.
+/// operands and results, and its regions, in which values are numbered. Of an op with regions, operands and captured
+/// values that are constants count with their content. Profiles of one module can be compared with each other, those of
+/// two cannot.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Profile(SmallVec<[u32; 16]>);
 

@@ -71,13 +71,16 @@ impl Whole<'_> {
     ) -> Result<Tensor, String> {
         let carried = |part: &Vec<Tensor>| -> Vec<Tensor> {
             let Reducer::Custom(_) = reducer else { return part.get(number).cloned().into_iter().collect() };
-            let mut all: Vec<(u32, Tensor)> = (strategy.outputs.iter().zip(part))
-                .filter_map(|(output, tensor)| match output {
-                    Combine::Partial { reducer: other, component } if *other == reducer => {
-                        Some((*component, tensor.clone()))
-                    }
-                    _ => None,
-                })
+            let results = strategy.outputs.iter().map(|output| match output {
+                Combine::Partial { reducer: other, component } if *other == reducer => Some(*component),
+                _ => None,
+            });
+            let data = self.description.data();
+            let carried = strategy.carried.iter().map(|carried| {
+                (data.reduction(carried.reduction).reducer == reducer).then_some(carried.component)
+            });
+            let mut all: Vec<(u32, Tensor)> = (results.chain(carried).zip(part))
+                .filter_map(|(component, tensor)| Some((component?, tensor.clone())))
                 .collect();
             all.sort_by_key(|(component, _)| *component);
             all.dedup_by_key(|(component, _)| *component);

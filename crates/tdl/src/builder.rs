@@ -151,16 +151,12 @@ impl Builder {
         self.scalar(Scalar::Carried(combiner, slot), ty.unwrap_or(TypeRef::Concrete(ElementType::I1)))
     }
 
-    /// Sets what a combiner gives, and what it gives of nothing.
+    /// Sets what a combiner gives, and what it gives of nothing. A comparator gives nothing of nothing, and else whether
+    /// the left values come before the right ones.
     pub fn finish_combiner(&mut self, combiner: CombinerId, identities: &[ScalarId], bodies: &[ScalarId]) {
         let combiner = &mut self.combiners[combiner.index()];
         combiner.identities = identities.into();
         combiner.bodies = bodies.into();
-    }
-
-    /// Makes a combiner into a comparator: `body` says whether the left values come before the right ones.
-    pub fn finish_comparator(&mut self, comparator: CombinerId, body: ScalarId) {
-        self.finish_combiner(comparator, &[], &[body]);
     }
 
     /// Checks everything and gives the description.

@@ -43,12 +43,17 @@ pub fn cost(
         cost.bytes_read = cost.bytes_read.saturating_add(bytes(elements, parameter.ty));
     }
     let mut counter = Counter { data, extents, types, part, registry, calls: Vec::new() };
+    let share = |var| part.outputs.iter().find(|(other, ..)| *other == var).map(|share| share.2);
     for result in &data.results {
-        let share = |var| part.outputs.iter().find(|(other, ..)| *other == var).map(|share| share.2);
         let ranges = result.vars.iter().map(|&var| (var, counter.points(&[var], share))).collect();
         let (elements, flops) = counter.definition(ranges, result.body);
         cost.bytes_written = cost.bytes_written.saturating_add(bytes(elements, result.ty));
         cost.flops = cost.flops.saturating_add(flops);
+    }
+    for carried in &part.carried {
+        let elements = counter.points(&data.results[carried.result].vars, share);
+        let own = bytes(elements, carried.element(data));
+        cost.bytes_written = cost.bytes_written.saturating_add(own);
     }
     for (item, need) in data.lets.iter().zip(&needs.lets) {
         let Some(need) = need else { continue };

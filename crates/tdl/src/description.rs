@@ -499,7 +499,7 @@ impl Data {
     }
 
     /// The type of a tensor's elements.
-    pub fn source_type(&self, source: Source) -> TypeRef {
+    pub(crate) fn source_type(&self, source: Source) -> TypeRef {
         match source {
             Source::Operand(number) => self.parameters[number as usize].ty,
             Source::Let(number) => self.scalar_type(self.lets[number as usize].body),

@@ -52,6 +52,30 @@ pub struct Part {
     /// Sums `a + b`, and which of `a` and `b` is left out: it is not computed, and 0 stands in its place. Likewise
     /// differences, products, `max`, `min`, `and` and `or`, each with what its reducer gives of nothing.
     pub left_out: Vec<(ScalarId, ScalarId)>,
+    /// What is given after the results.
+    pub carried: Vec<Carried>,
+}
+
+/// A value that a combiner carries along with a result, without being a result itself: the place of the greatest
+/// element, where only that is wanted, comes with the element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Carried {
+    /// The number of the result. They have the same extents, and are combined together.
+    pub result: usize,
+    /// The reduction.
+    pub reduction: ReductionId,
+    /// Which of the values that its combiner carries this is.
+    pub component: u32,
+}
+
+impl Carried {
+    /// The type of its elements.
+    pub fn element(&self, data: &Data) -> TypeRef {
+        match data.reduction(self.reduction).reducer {
+            Reducer::Custom(combiner) => data.combiner(combiner).types[self.component as usize],
+            _ => data.scalar_type(data.reduction(self.reduction).bodies[0]),
+        }
+    }
 }
 
 impl Part {
@@ -80,7 +104,7 @@ pub fn evaluate(
     evaluate_part(description, operands, registry, &Part::default(), None)
 }
 
-/// Computes a part of the results: tensors of the part's extents. With a trace it notes every element that is read.
+/// Computes a part of the results: tensors of the part's extents, and after them what is carried along. With a trace it notes every element that is read.
 ///
 /// # Errors
 ///

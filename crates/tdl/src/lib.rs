@@ -88,7 +88,7 @@ pub use cost::{Cost, cost};
 pub use describe::{Analysis, Describe, Descriptions, Undescribed};
 pub use description::*;
 pub use evaluate::{
-    EvaluateError, Part, Tensor, Trace, combine_partials, eval_extent, evaluate, evaluate_part,
+    Carried, EvaluateError, Part, Tensor, Trace, combine_partials, eval_extent, evaluate, evaluate_part,
 };
 pub use infer::{describe, infer_types, solve_op, solve_op_as, verify_types};
 pub use local::{Local, local};

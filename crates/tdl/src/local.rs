@@ -20,7 +20,7 @@ use crate::scalar::BinaryOp;
 /// One worker's share of an op.
 #[derive(Clone, Debug)]
 pub struct Local {
-    /// What the worker computes, on operands that are the regions.
+    /// What the worker computes, on operands that are the regions: the results, and what the part says is carried.
     pub description: Description,
     /// What it needs of each operand.
     pub operands: Vec<Region>,
@@ -110,17 +110,37 @@ impl Rewriter<'_> {
             self.b.define(&item.name, &vars, body);
         }
         for result in &data.results {
-            let mut scope = Scope::new(data, self.extents);
-            result.vars.iter().for_each(|&var| bind_output(&mut scope, var, self.part));
-            let vars = self.bind(&result.vars, &scope);
-            let body =
-                if scope.is_dead() { self.b.int(0, result.ty) } else { self.scalar(result.body, &mut scope) };
-            self.starts.clear();
-            self.b.output(&result.name, result.ty, &vars, body);
+            self.output(result, &result.name, result.ty, |this, scope| this.scalar(result.body, scope));
+        }
+        for carried in &self.part.carried {
+            let result = &data.results[carried.result];
+            let mut name = format!("{}_{}", result.name, carried.component);
+            while data.results.iter().any(|other| *other.name == name) {
+                name.push('_');
+            }
+            self.output(result, &name, carried.element(data), |this, scope| {
+                this.reduce(carried.reduction, carried.component, scope)
+            });
         }
         // Accesses stay inside since the regions were made to hold them; where that hangs on remainders, the check by
         // polynomials would not see it.
         std::mem::take(&mut self.b).finish_cut()
+    }
+
+    /// A result with the indices of `like`.
+    fn output(
+        &mut self,
+        like: &Output,
+        name: &str,
+        ty: TypeRef,
+        body: impl FnOnce(&mut Self, &mut Scope<'_>) -> ScalarId,
+    ) {
+        let mut scope = Scope::new(self.data, self.extents);
+        like.vars.iter().for_each(|&var| bind_output(&mut scope, var, self.part));
+        let vars = self.bind(&like.vars, &scope);
+        let body = if scope.is_dead() { self.b.int(0, ty) } else { body(self, &mut scope) };
+        self.starts.clear();
+        self.b.output(name, ty, &vars, body);
     }
 
     fn bind(&mut self, vars: &[VarId], scope: &Scope<'_>) -> Vec<VarId> {

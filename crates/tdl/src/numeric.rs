@@ -244,6 +244,7 @@ pub fn convert(from: ElementType, to: ElementType, word: Word) -> Word {
             let (re, im) = word.as_complex(from);
             Word::of_complex(to, re, im)
         }
+        (Complex, Bool) => Word::bool(word.as_complex(from) != (0.0, 0.0)),
         (Complex, _) => {
             let part = from.part();
             convert(part, to, Word { low: word.low, high: 0 })

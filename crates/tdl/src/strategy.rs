@@ -2,9 +2,10 @@
 //!
 //! Splitting an index variable of a result gives each worker a part of the result (the parts are concatenated);
 //! splitting a variable of a reduction that is the last thing done to a result gives each worker a partial result (they
-//! are reduced; what is combined with all of them, a bias, counts in the first one). Giving the variable the range of one share and bounding every access tells what the worker reads
-//! (Tofu, EuroSys 2019, sections 4.2 and 4.3). The classification is symbolic, once for a description; for actual
-//! extents [`regions`](crate::regions) gives the exact boxes.
+//! are reduced; what is combined with all of them, a bias, counts in the first one). Giving the variable the range of one
+//! share and bounding every access tells what the worker reads (Tofu, EuroSys 2019, sections 4.2 and 4.3). The
+//! classification is symbolic, once for a description; for actual extents [`regions`](crate::regions) gives the exact
+//! boxes.
 
 mod amount;
 mod axes;
@@ -13,7 +14,7 @@ mod partial;
 mod text;
 
 use crate::description::*;
-use crate::evaluate::Part;
+use crate::evaluate::{Carried, Part};
 use crate::region::{Region, regions, signed};
 use crate::{evaluate::eval_extent, facts::Facts};
 pub use amount::Amount;
@@ -31,6 +32,8 @@ pub struct Strategy {
     pub block: Amount,
     /// How the parts of each result make up the whole.
     pub outputs: Vec<Combine>,
+    /// What workers give after the results, to be combined with partial ones and then dropped.
+    pub carried: Vec<Carried>,
     /// What a worker needs of each operand.
     pub operands: Vec<OperandLayout>,
     var: VarId,
@@ -48,7 +51,8 @@ pub enum Combine {
         /// The dimension.
         dim: usize,
     },
-    /// Each worker holds a value to be combined with those of the others.
+    /// Each worker holds a value to be combined with those of the others. All results (and what is
+    /// [`carried`](Strategy::carried)) that are combined by one custom combiner are combined together.
     Partial {
         /// How.
         reducer: Reducer,
@@ -107,9 +111,9 @@ pub fn strategies(description: &Description) -> Vec<Strategy> {
         .into_iter()
         .map(|axis| {
             let (block, operands) = layout::operands(&facts, &axis);
-            let Axis { var, outputs, split } = axis;
+            let Axis { var, outputs, carried, split } = axis;
             let Variable { ref name, extent } = *data.variable(var);
-            Strategy { variable: name.clone(), extent, block, outputs, operands, var, split }
+            Strategy { variable: name.clone(), extent, block, outputs, carried, operands, var, split }
         })
         .collect()
 }
@@ -157,6 +161,7 @@ impl Strategy {
             reductions: reductions.iter().map(|&id| (id, self.var, start, length)).collect(),
             // Not the one whose share starts at 0: of no values at all, every share does.
             left_out: if worker == 0 { Vec::new() } else { addends.clone() },
+            carried: self.carried.clone(),
         }
     }
 

@@ -107,6 +107,8 @@ struct Reader<'s> {
     error_type: Type,
     /// How many regions are open.
     depth: usize,
+    /// How many were open in the innermost function around: there, `stablehlo.return` gives the function's results.
+    function_depth: usize,
     /// How deep what is read is nested in types, attributes, locations and aliases.
     nesting: usize,
     /// Something in the current statement is not known and was reported; the statement can still be read to its end.
@@ -134,6 +136,7 @@ impl<'s> Reader<'s> {
             kinds: FxHashMap::default(),
             error_type,
             depth: 0,
+            function_depth: usize::MAX,
             nesting: 0,
             is_doubtful: false,
             stopped: false,

@@ -360,6 +360,9 @@ static OPS: &[OpSyntax] = &[
     op("stablehlo.while", Form::While, &[]),
 ];
 
+/// The type of a comparison that says no more than if none is given.
+pub(crate) const NO_TYPE: &str = "NOTYPE";
+
 static PLAIN: OpSyntax = op("", Form::Plain, &[]);
 
 static CHLO_PLAIN: OpSyntax = op("", Form::Chlo, &[]);
@@ -383,7 +386,7 @@ impl OpSyntax {
 
     /// The attribute that the pretty form calls `key`.
     pub(crate) fn keyed(&self, key: &str) -> Option<&'static AttributeSyntax> {
-        self.attributes.iter().find(|attribute| attribute.key == key)
+        self.attributes.iter().find(|attribute| !key.is_empty() && attribute.key == key)
     }
 }
 
@@ -457,6 +460,7 @@ static KEPT: &[&str] = &[
     "channel_id",
     "composite_attributes",
     "decomposition",
+    "error_message",
     "has_side_effect",
     "infeed_config",
     "is_host_transfer",

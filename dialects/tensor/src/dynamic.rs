@@ -243,19 +243,23 @@ fn starts(
 
 /// The number nearest to `start` between 0 and `last`, as an index.
 fn clamped(b: &mut tdl::Builder, start: ScalarId, last: IndexId) -> IndexId {
-    let (last, zero) = (b.index_value(last), b.constant(0));
-    let lowered = if b.type_of(start) == UI64 {
-        // Numbers that are too large for an index are lowered first.
-        let last = b.convert(last, UI64);
-        let lowered = b.binary(BinaryOp::Min, start, last);
-        b.convert(lowered, INDEX)
-    } else {
-        let start = b.convert(start, INDEX);
-        b.binary(BinaryOp::Min, start, last)
-    };
-    let zero = b.index_value(zero);
+    let zero = b.constant(0);
+    let (start, last, zero) = (start_value(b, start, last), b.index_value(last), b.index_value(zero));
+    let lowered = b.binary(BinaryOp::Min, start, last);
     let clamped = b.binary(BinaryOp::Max, lowered, zero);
     b.data_index(clamped)
+}
+
+/// A start as the value of an index; one that is too large for an index becomes `most`.
+pub(crate) fn start_value(b: &mut tdl::Builder, start: ScalarId, most: IndexId) -> ScalarId {
+    if b.type_of(start) != UI64 {
+        return b.convert(start, INDEX);
+    }
+    // Converted as it is, it would become a negative number.
+    let most = b.index_value(most);
+    let most = b.convert(most, UI64);
+    let lowered = b.binary(BinaryOp::Min, start, most);
+    b.convert(lowered, INDEX)
 }
 
 const UI64: TypeRef = TypeRef::Concrete(ElementType::Ui64);

@@ -17,8 +17,8 @@ use tofu_tdl::{
 };
 
 use crate::classes::INTEGERS_NOT_BOOLEANS;
-use crate::describe::{INDEX, all, element, extents, indices, start, variables};
-use crate::dynamic::{Picks, Slice};
+use crate::describe::{all, element, extents, indices, start, variables};
+use crate::dynamic::{Picks, Slice, start_value};
 use crate::reduce::{at_least_one, finish, inputs};
 use crate::regions::{check_combiner, fill};
 use crate::shapes::{Axes, dimensions, distances, integer, listed_dimensions, operand_type, wrong_attribute};
@@ -440,7 +440,7 @@ fn describe_scatter(module: &Module, op: OpId) -> Result<Description, Diagnostic
     let (mut offsets, mut conditions) = (Vec::new(), Vec::new());
     for (dim, &role) in places.roles.iter().enumerate() {
         let first = places.start(&mut b, source, dim, &at_places);
-        let first = first.map(|first| b.convert(first, INDEX));
+        let first = first.map(|first| start_value(&mut b, first, dims[dim]));
         match (role, first) {
             (Role::Batching(_), _) => {}
             (Role::Dropped, Some(first)) => {
@@ -474,10 +474,6 @@ fn describe_scatter(module: &Module, op: OpId) -> Result<Description, Diagnostic
         .map(|(number, &input)| (module.operand(op, number), b.read(input, &at)))
         .collect();
     let over: Vec<VarId> = at_places.iter().map(|place| place.1).filter(|var| !vars.contains(var)).collect();
-    let results = if updates_ty.element_count() == Some(0) {
-        inits.iter().map(|init| init.1).collect()
-    } else {
-        b.update_region(module, module.region(op, 0), &inits, &over, reached, &elements)?
-    };
+    let results = b.update_region(module, module.region(op, 0), &inits, &over, reached, &elements)?;
     finish(module, op, b, &vars, &results)
 }

@@ -6,7 +6,8 @@ use tofu_ir::{
     tensor,
 };
 use tofu_tdl::{
-    Describe, Description, IndexId, OpaqueCall, OpaqueFunction, TypeRef, UnaryOp, functions, verify_types,
+    BinaryOp, Describe, Description, IndexId, OpaqueCall, OpaqueFunction, TypeRef, UnaryOp, functions,
+    verify_types,
 };
 
 use crate::bitcast::bits;
@@ -105,7 +106,12 @@ fn describe_rng(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
         if own.is_float() { offset } else { b.unary(UnaryOp::Floor, offset) }
     };
     let value = b.add(first, offset);
-    let value = b.convert(value, t);
+    let mut value = b.convert(value, t);
+    if own.is_float() && !is_normal {
+        // Rounded to fewer bits it may be the end, which does not belong to the range.
+        let last = b.binary(BinaryOp::NextAfter, operands[1], operands[0]);
+        value = b.binary(BinaryOp::Min, value, last);
+    }
     b.output("result", t, &vars, value);
     b.finish_for(module, op)
 }

@@ -75,7 +75,7 @@ pub fn looks_like_float(text: &str) -> bool {
     !text.starts_with("0x") && text.contains(['.', 'e', 'E'])
 }
 
-/// The number `text` as an `element`; a float may be given by its bits in hexadecimal.
+/// The number `text` as an `element`; it may be given by its bits in hexadecimal.
 ///
 /// # Errors
 /// When it is no number of this type, with a message.
@@ -99,6 +99,12 @@ fn integer(text: &str, element: ElementType) -> Result<i128, String> {
         return Err(format!("`{}` is no {element}", shortened(text)));
     };
     match element.integer_range() {
+        // The bits of a negative number.
+        Some((low, high))
+            if low < 0 && text.starts_with("0x") && (high + 1..=2 * high + 1).contains(&value) =>
+        {
+            Ok(value + 2 * low)
+        }
         Some((low, high)) if (low..=high).contains(&value) => Ok(value),
         Some((low, high)) => Err(format!("{value} is out of the range of {element}, {low} to {high}")),
         None => Err(format!("`{}` is no {element}", shortened(text))),

@@ -142,7 +142,7 @@ impl Builder {
     }
 
     /// The number that every element of a constant is, if the value is one whose elements are all alike.
-    pub fn constant_of(&mut self, module: &Module, value: ValueId) -> Option<ScalarId> {
+    fn constant_of(&mut self, module: &Module, value: ValueId) -> Option<ScalarId> {
         let op = module.defining_op(value).filter(|&op| module.has(op, Trait::Constant))?;
         let AttrData::Dense(dense) = module.attr_value(op, VALUE)? else { return None };
         let tensor = module.tensor_type(value)?;

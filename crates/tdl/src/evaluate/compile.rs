@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use tofu_ir::{ElementType, EntityId};
 
 use super::EvaluateError;
-use super::Part;
 use super::program::*;
+use super::{Carried, Part};
 use crate::description::*;
 use crate::numeric::{self, Word};
 use crate::opaque::OpaqueRegistry;
@@ -50,8 +50,35 @@ impl Context<'_> {
         Ok((combine, compiler.registers as usize, compiler.int_registers as usize))
     }
 
+    /// An intermediate tensor.
+    pub(super) fn intermediate(&self, item: &Definition) -> Compiled<Program> {
+        let ty = self.data.scalar_type(item.body);
+        self.program(&item.vars, false, ty, |compiler, block| compiler.scalar(item.body, block))
+    }
+
+    /// A result.
+    pub(super) fn result(&self, result: &Output) -> Compiled<Program> {
+        let ty = self.data.scalar_type(result.body);
+        self.program(&result.vars, true, ty, |compiler, block| compiler.scalar(result.body, block))
+    }
+
+    /// A value that is carried along with a result.
+    pub(super) fn carried(&self, carried: &Carried) -> Compiled<Program> {
+        let Carried { result, reduction, component } = *carried;
+        let vars = &self.data.results[result].vars;
+        self.program(vars, true, carried.element(self.data), |compiler, block| {
+            compiler.component(reduction, component, block)
+        })
+    }
+
     /// A definition over `vars`; `is_output` says whether the part applies to them.
-    pub(super) fn program(&self, vars: &[VarId], body: ScalarId, is_output: bool) -> Compiled<Program> {
+    fn program(
+        &self,
+        vars: &[VarId],
+        is_output: bool,
+        ty: TypeRef,
+        body: impl FnOnce(&mut Compiler<'_, '_>, &mut Block) -> Compiled<Reg>,
+    ) -> Compiled<Program> {
         let mut compiler = Compiler::new(self);
         let mut ranges = Vec::new();
         for &var in vars {
@@ -59,12 +86,12 @@ impl Context<'_> {
             ranges.push(compiler.range(var, part.map(|&(_, start, length)| (start, length)))?);
         }
         let mut block = Block::new();
-        let result = compiler.scalar(body, &mut block)?;
+        let result = body(&mut compiler, &mut block)?;
         Ok(Program {
             ranges,
             block,
             result,
-            element: self.element(self.data.scalar_type(body)),
+            element: self.element(ty),
             registers: compiler.registers as usize,
             int_registers: compiler.int_registers as usize,
             caches: compiler.caches,
@@ -210,13 +237,7 @@ impl<'c, 'a> Compiler<'c, 'a> {
                 let a = self.scalar(*a, block)?;
                 Step::Bitcast { to: self.register(), a, from, into: element }
             }
-            Scalar::Reduce(reduction, component) => {
-                let carried = self.reduce(*reduction, block)?;
-                return match carried.get(*component as usize) {
-                    Some(&register) => Ok(register),
-                    None => error("a reduction does not carry that many values"),
-                };
-            }
+            Scalar::Reduce(reduction, component) => return self.component(*reduction, *component, block),
             Scalar::Opaque(call, indices) => self.opaque(*call, indices, block)?,
         };
         let to = step_target(&step);
@@ -323,6 +344,13 @@ impl<'c, 'a> Compiler<'c, 'a> {
                 Linear { constant: 0, terms: [(to, 1)].into_iter().collect() }
             }
         })
+    }
+
+    /// One of the values that a reduction carries.
+    fn component(&mut self, id: ReductionId, component: u32, block: &mut Block) -> Compiled<Reg> {
+        let carried = self.reduce(id, block)?;
+        let register = carried.get(component as usize).copied();
+        register.map_or_else(|| error("a reduction does not carry that many values"), Ok)
     }
 
     fn reduce(&mut self, id: ReductionId, block: &mut Block) -> Compiled<Vec<Reg>> {

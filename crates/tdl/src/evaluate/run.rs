@@ -18,16 +18,15 @@ pub(super) fn run(context: &Context<'_>, operands: &[Tensor], trace: Option<&mut
     }
     let mut lets = Vec::new();
     for item in &context.data.lets {
-        let program = context.program(&item.vars, item.body, false)?;
-        let tensor = definition(&program, operands, &lets, trace.as_deref_mut())?;
+        let tensor = definition(&context.intermediate(item)?, operands, &lets, trace.as_deref_mut())?;
         lets.push(tensor);
     }
-    let mut results = Vec::new();
-    for result in &context.data.results {
-        let program = context.program(&result.vars, result.body, true)?;
-        results.push(definition(&program, operands, &lets, trace.as_deref_mut())?);
-    }
-    Ok(results)
+    let results = context.data.results.iter().map(|result| context.result(result));
+    let carried = context.part.carried.iter().map(|carried| context.carried(carried));
+    results
+        .chain(carried)
+        .map(|program| definition(&program?, operands, &lets, trace.as_deref_mut()))
+        .collect()
 }
 
 fn definition(

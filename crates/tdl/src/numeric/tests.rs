@@ -136,6 +136,8 @@ fn conversions_saturate_wrap_and_round() {
     assert_eq!(convert(F32, BF16, float(F32, 1.003_906_25)).as_float(BF16), 1.0);
     assert_eq!(convert(Complex64, F32, Word::of_complex(Complex64, 2.5, 7.0)).as_float(F32), 2.5);
     assert_eq!(convert(F32, Complex64, float(F32, 2.5)).as_complex(Complex64), (2.5, 0.0));
+    let is_true = |re: f64, im: f64| convert(Complex32, I1, Word::of_complex(Complex32, re, im));
+    assert_eq!([(0.0, -0.0), (0.0, 1.0), (1.0, 0.0)].map(|(re, im)| is_true(re, im).low), [0, 1, 1]);
 }
 
 #[test]

@@ -281,12 +281,15 @@ impl<'d> Scope<'d> {
     /// Narrows each variable in a sum that leaves `rest` when divided, where the others always leave the same.
     fn narrow_congruent(&mut self, terms: &Terms, rest: i64, modulus: i64) {
         for &(term, factor) in terms {
-            let (Term::Var(var), 1 | -1) = (term, factor) else { continue };
+            let Term::Var(var) = term else { continue };
             let others: Terms = terms.iter().copied().filter(|(other, _)| *other != term).collect();
             let others = self.interval_of(&Sum { constant: 0, terms: others });
             if !others.is_empty() && others.step % modulus == 0 {
-                let own = (rest.rem_euclid(modulus) - others.low.rem_euclid(modulus)) * factor;
-                self.narrow(var, |range| range.congruent(own, modulus));
+                let own = rest.rem_euclid(modulus) - others.low.rem_euclid(modulus);
+                match solve_congruence(factor, own, modulus) {
+                    Some((rest, modulus)) => self.narrow(var, |range| range.congruent(rest, modulus)),
+                    None => self.dead = true,
+                }
             }
         }
     }
@@ -303,16 +306,37 @@ impl<'d> Scope<'d> {
             return;
         }
         let rest = rest.saturating_sub(sum.constant).rem_euclid(modulus);
-        match sum.terms[..] {
+        let Some((terms, factor)) = normal(&sum.terms) else {
+            self.dead |= rest != 0;
+            return;
+        };
+        let Some(congruence @ (rest, modulus)) = solve_congruence(factor, rest, modulus) else {
+            self.dead = true;
+            return;
+        };
+        match terms[..] {
             [(Term::Var(var), 1)] => self.narrow(var, |range| range.congruent(rest, modulus)),
-            [(Term::Var(var), -1)] => self.narrow(var, |range| range.congruent(-rest, modulus)),
-            _ => {
-                let Some((terms, factor @ (1 | -1))) = normal(&sum.terms) else { return };
-                let congruence = Some((rest * factor, modulus));
-                self.bounds.push(Bound { terms, low: -FAR, high: FAR, congruence });
-            }
+            _ => self.bounds.push(Bound { terms, low: -FAR, high: FAR, congruence: Some(congruence) }),
         }
     }
+}
+
+/// What is known of `x` where `factor * x` leaves `rest` when divided by `modulus`: what `x` leaves, and divided by what;
+/// `None` if there is no such number.
+fn solve_congruence(factor: i64, rest: i64, modulus: i64) -> Option<(i64, i64)> {
+    let common = gcd(factor.saturating_abs(), modulus);
+    if rest % common != 0 {
+        return None;
+    }
+    let (factor, rest, modulus) = (factor / common, rest / common, modulus / common);
+    // The inverse of the factor, by Euclid's algorithm.
+    let (mut a, mut b) = ((factor.rem_euclid(modulus), 1i64), (modulus, 0i64));
+    while a.0 > 1 {
+        let quotient = b.0 / a.0;
+        (a, b) = ((b.0 - quotient * a.0, b.1 - quotient * a.1), a);
+    }
+    let solution = i128::from(a.1) * i128::from(rest);
+    Some((solution.rem_euclid(i128::from(modulus)) as i64, modulus))
 }
 
 fn plus(mut sum: Sum, other: &Sum, factor: i64) -> Sum {
@@ -348,4 +372,27 @@ fn interval_divided(interval: Interval, factor: i64) -> Interval {
 
 fn ceil_div(a: i64, b: i64) -> i64 {
     a.div_euclid(b).saturating_add(i64::from(a.rem_euclid(b) != 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn congruences_are_solved() {
+        for (modulus, factor) in (1..13).flat_map(|modulus| (-14..14).map(move |factor| (modulus, factor))) {
+            for rest in -modulus..=modulus {
+                let holds = |x: i64| (factor * x - rest).rem_euclid(modulus) == 0;
+                match solve_congruence(factor, rest, modulus) {
+                    None => assert!((0..modulus).all(|x| !holds(x)), "{factor} x = {rest} mod {modulus}"),
+                    Some((own, step)) => {
+                        for x in -20..20 {
+                            let is_solution = (x - own).rem_euclid(step) == 0;
+                            assert_eq!(holds(x), is_solution, "{factor} {x} = {rest} mod {modulus}");
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -5,12 +5,14 @@ use tofu_ir::EntityId;
 use super::Combine;
 use super::partial::{Form, Forms, Split};
 use crate::description::*;
+use crate::evaluate::Carried;
 use crate::walk::index_mentions_var;
 
 /// An index variable that can be split.
 pub(super) struct Axis {
     pub(super) var: VarId,
     pub(super) outputs: Vec<Combine>,
+    pub(super) carried: Vec<Carried>,
     pub(super) split: Split,
 }
 
@@ -35,12 +37,12 @@ fn axis(data: &Data, var: VarId, hidden: &[Vec<bool>]) -> Option<Axis> {
     {
         return None;
     }
-    // Reductions that a result whole needs may stand in the way; then each worker does all of them.
+    // Where no result is partial, each worker does all of the reductions.
     partly(data, var).or_else(|| {
         let whole = |result| place(result).map_or(Combine::Replicated, |dim| Combine::Concat { dim });
         let outputs: Vec<Combine> = data.results.iter().map(whole).collect();
         let is_split = outputs.iter().any(|output| *output != Combine::Replicated);
-        is_split.then(|| Axis { var, outputs, split: Split::default() })
+        is_split.then(|| Axis { var, outputs, carried: Vec::new(), split: Split::default() })
     })
 }
 
@@ -50,45 +52,58 @@ fn partly(data: &Data, var: VarId) -> Option<Axis> {
         return None;
     }
     let forms = Forms::new(data, var);
-    let mut outputs = Vec::new();
-    let (mut partial, mut whole) = (Vec::new(), Vec::new());
-    for result in &data.results {
-        let place = result.vars.iter().position(|&other| other == var);
-        let form = forms.of(result.body).filter(|_| place.is_none());
-        if form.is_some() { &mut partial } else { &mut whole }.push(result.body);
-        outputs.push(match (place, form) {
-            (Some(dim), _) => Combine::Concat { dim },
-            (None, Some(Form { reducer, component })) => Combine::Partial { reducer, component },
-            (None, None) => Combine::Replicated,
-        });
+    let is_partial = |result: &&Output| !result.vars.contains(&var) && forms.of(result.body).is_some();
+    let (mut partial, rest): (Vec<&Output>, Vec<&Output>) = data.results.iter().partition(is_partial);
+    let mut whole: Vec<ScalarId> = rest.iter().map(|result| result.body).collect();
+    // Reductions of which a result needs the whole are not split: what else needs only them then is whole as well.
+    loop {
+        let splits = |result: &&Output| forms.split(&[result.body], &whole).is_some();
+        let (kept, dropped): (Vec<&Output>, Vec<&Output>) = partial.into_iter().partition(splits);
+        partial = kept;
+        if dropped.is_empty() {
+            break;
+        }
+        whole.extend(dropped.iter().map(|result| result.body));
     }
-    if partial.is_empty() || !combiners_are_complete(data, &outputs) {
-        return None;
-    }
-    let split = forms.split(&partial, &whole)?;
-    Some(Axis { var, outputs, split })
+    let bodies: Vec<ScalarId> = partial.iter().map(|result| result.body).collect();
+    let split = forms.split(&bodies, &whole).filter(|split| !split.reductions.is_empty())?;
+    let combine = |result: &Output| match result.vars.iter().position(|&other| other == var) {
+        Some(dim) => Combine::Concat { dim },
+        None if whole.contains(&result.body) => Combine::Replicated,
+        None => forms.of(result.body).map_or(Combine::Replicated, |Form { reducer, component }| {
+            Combine::Partial { reducer, component }
+        }),
+    };
+    let outputs: Vec<Combine> = data.results.iter().map(combine).collect();
+    let carried = carried(data, &outputs)?;
+    Some(Axis { var, outputs, carried, split })
 }
 
-/// Values that a combiner carries together are combined together: all of them must be results, at the same indices.
-fn combiners_are_complete(data: &Data, outputs: &[Combine]) -> bool {
-    let partial = |combiner: CombinerId| {
-        data.results.iter().zip(outputs).filter_map(move |(result, output)| match *output {
-            Combine::Partial { reducer: Reducer::Custom(id), component } if id == combiner => {
-                Some((result, component))
-            }
-            _ => None,
-        })
-    };
-    let reduction = |result: &Output| match data.scalar(result.body) {
-        Scalar::Reduce(id, _) => Some(*id),
-        _ => None,
-    };
-    (0..data.combiners.len()).map(CombinerId::from_index).all(|combiner| {
-        let Some((first, _)) = partial(combiner).next() else { return true };
-        let count = data.combiner(combiner).types.len() as u32;
-        partial(combiner).all(|(other, _)| other.vars == first.vars && reduction(other) == reduction(first))
-            && (0..count).all(|wanted| partial(combiner).any(|(_, component)| component == wanted))
-    })
+/// What combiners carry along with partial results, but is no result. What is combined together must be of one reduction
+/// and at the same indices; `None` if it is not.
+fn carried(data: &Data, outputs: &[Combine]) -> Option<Vec<Carried>> {
+    let mut carried = Vec::new();
+    for combiner in (0..data.combiners.len()).map(CombinerId::from_index) {
+        let results = || {
+            let each = data.results.iter().zip(outputs).enumerate();
+            each.filter_map(|(number, (result, output))| match (output, data.scalar(result.body)) {
+                (Combine::Partial { reducer, .. }, Scalar::Reduce(reduction, component))
+                    if *reducer == Reducer::Custom(combiner) =>
+                {
+                    Some((number, &result.vars, *reduction, *component))
+                }
+                _ => None,
+            })
+        };
+        let Some((result, vars, reduction, _)) = results().next() else { continue };
+        if !results().all(|(_, other, of, _)| other == vars && of == reduction) {
+            return None;
+        }
+        let components = 0..data.combiner(combiner).types.len() as u32;
+        let missing = components.filter(|&wanted| !results().any(|(.., component)| component == wanted));
+        carried.extend(missing.map(|component| Carried { result, reduction, component }));
+    }
+    Some(carried)
 }
 
 /// For each intermediate tensor, which of its dimensions an opaque function computes as one.

@@ -5,13 +5,15 @@ use tofu_ir::ElementType;
 use super::{Combine, DimLayout, Strategy};
 use crate::cost::cost;
 use crate::description::*;
+use crate::evaluate::Carried;
 use crate::opaque::OpaqueRegistry;
 use crate::parse::REDUCERS;
 use crate::region::Region;
 
 impl Strategy {
     /// One line: `x: data [whole, whole, halo(0, DX - 1)], filter [whole, whole, whole] -> concat 2`. An operand of
-    /// which only worker 0 reads anything is `first`: `i: data [whole, split], bias [whole] first -> sum`.
+    /// which only worker 0 reads anything is `first`: `i: data [whole, split], bias [whole] first -> sum`. What is
+    /// carried along stands last: `m: data [whole, split] -> best 1, carrying best 0`.
     pub fn text(&self, description: &Description) -> String {
         let data = description.data();
         let mut out = self.variable.to_string();
@@ -26,6 +28,13 @@ impl Strategy {
         }
         let outputs: Vec<String> = self.outputs.iter().map(|output| combine_text(output, data)).collect();
         out.push_str(&format!(" -> {}", outputs.join(", ")));
+        for &Carried { reduction, component, .. } in &self.carried {
+            let reducer = data.reduction(reduction).reducer;
+            out.push_str(&format!(
+                ", carrying {}",
+                combine_text(&Combine::Partial { reducer, component }, data)
+            ));
+        }
         out
     }
 

@@ -215,6 +215,35 @@ fn addends_cost_the_first_worker_alone() {
 }
 
 #[test]
+fn what_is_carried_along_is_a_result_of_each_worker() {
+    let description = read(
+        "tdl @argmax(x: f32[N, M]) -> i32[N] {
+           combine best(a: f32, i: i32; b: f32, j: i32) from (lowest, 0) =
+             (if a >= b then a else b, if a >= b then i else j)
+           out[n] = best(m)(x[n, m], convert<i32>(m)).1
+         }",
+    );
+    let strategy = &strategies(&description)[1];
+    let part = strategy.part(&description, &[3, 8], 2, 1);
+    let own = local(&description, &[3, 8], &part).unwrap().description;
+    let results: Vec<&str> = own.results().iter().map(|result| &*result.name).collect();
+    assert_eq!(results, ["out", "out_0"]);
+    assert_eq!(read(&own.to_string()), own);
+    let cost = cost(&description, &[3, 8], &[], &part, &OpaqueRegistry::builtin());
+    assert_eq!(cost.bytes_written, 3 * (4 + 4));
+    let x = tensor(F32, &[1, 4], &[5., 1., 7., 2.]);
+    let given = evaluate_part(
+        &description,
+        &[x],
+        &OpaqueRegistry::builtin(),
+        &strategy.part(&description, &[1, 4], 2, 1),
+        None,
+    );
+    let given: Vec<Vec<f64>> = given.unwrap().iter().map(Tensor::numbers).collect();
+    assert_eq!(given, [[2.], [7.]]);
+}
+
+#[test]
 fn every_worker_that_needs_a_permutation_sorts() {
     // What moves elements by a permutation splits, but the permutation is hidden.
     let description = read(

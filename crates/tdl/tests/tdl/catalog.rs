@@ -148,6 +148,12 @@ cases! {
        value[n] = best(m)(x[n, m], convert<i32>(m)).0
        index[n] = best(m)(x[n, m], convert<i32>(m)).1
      }", [N 1..5, M 1..9], [I32], [(-3, 3)], true;
+    "tdl @argmax_only(x: [N, M]) -> (index: i32[N], doubled: [M, N]) {
+       combine best(a, i: i32; b, j: i32) from (lowest, 0) =
+         (if a > b or (a == b and i < j) then a else b, if a > b or (a == b and i < j) then i else j)
+       index[n] = best(m)(x[n, m], convert<i32>(m)).1
+       doubled[m, n] = x[n, m] * 2
+     }", [N 1..5, M 1..9], [I32], [(-3, 3)], true;
     "tdl @layer_norm(x: [B, N], g: [N]) -> [B, N] {
        let mean[b] = (sum(n) x[b, n]) / N
        let spread[b] = (sum(n) (x[b, n] - mean[b]) * (x[b, n] - mean[b])) / N
@@ -216,6 +222,12 @@ cases! {
        out[b, c] = x[b, c] * 2
        sums[c] = old[c] * 9 + sum(b) x[b, c]
      }", [B 1..9, C 1..4], [I32], [(-9, 9)], true;
+    "tdl @centred(x: [N, M], y: [N, M]) -> (out: [N, M], sums: [N], others: [N]) where 1 <= M {
+       let s[i] = sum(j) x[i, j]
+       out[i, j] = x[i, j] - s[i]
+       sums[i] = s[i] + y[i, 0]
+       others[i] = (sum(j) y[i, j]) + s[i]
+     }", [N 1..4, M 1..6], [I32], [(-9, 9)], false;
     "tdl @masked_sum(x: [N, M], b: [N]) -> [N] {
        out[i] = (if b[i] > 0 then sum(j) x[i, j] else 0) + b[i]
      }", [N 1..5, M 1..9], [I32], [(-9, 9)], false;

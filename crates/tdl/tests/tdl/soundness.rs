@@ -111,6 +111,7 @@ fn crossing(first: Part, second: Part) -> Part {
         outputs: [first.outputs, second.outputs].concat(),
         reductions: [first.reductions, second.reductions].concat(),
         left_out: [first.left_out, second.left_out].concat(),
+        carried: Vec::new(),
     }
 }
 

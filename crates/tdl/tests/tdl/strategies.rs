@@ -276,12 +276,16 @@ fn intermediate_sums_are_split_where_nothing_else_needs_them() {
     check(&exponential, &["i: x [whole, whole] -> concat 0"]);
     // Where a result needs the sums whole, each worker makes them.
     check(
-        "tdl @centred(x: [N, M]) -> (out: [N, M], sums: [N]) {
+        "tdl @centred(x: [N, M], y: [N, M]) -> (out: [N, M], sums: [N], others: [N]) {
            let s[i] = sum(j) x[i, j]
            out[i, j] = x[i, j] - s[i]
            sums[i] = s[i]
+           others[i] = sum(j) y[i, j]
          }",
-        &["i: x [split, whole] -> concat 0, concat 0", "j: x [whole, whole] -> concat 1, replicated"],
+        &[
+            "i: x [split, whole], y [split, whole] -> concat 0, concat 0, concat 0",
+            "j: x [whole, whole], y [whole, split] -> concat 1, replicated, sum",
+        ],
     );
 }
 
@@ -299,7 +303,9 @@ fn values_carried_together_are_split_together() {
     let value = "value[] = best(n)(x[n], convert<i32>(n)).0";
     let index = "index[] = best(n)(x[n], convert<i32>(n)).1";
     check(&text("value: [], index: i32[]", &format!("{value} {index}")), &["n: x [split] -> best 0, best 1"]);
-    check(&text("index: i32[]", index), &[]);
+    check(&text("index: i32[]", index), &["n: x [split] -> best 1, carrying best 0"]);
+    let twice = format!("{index} {}", index.replace("index", "again"));
+    check(&text("index: i32[], again: i32[]", &twice), &["n: x [split] -> best 1, best 1, carrying best 0"]);
     // Of two reductions, or at other indices, they do not belong together.
     let other = value.replace("x[n]", "2 * x[n]");
     check(&text("value: [], index: i32[]", &format!("{other} {index}")), &[]);

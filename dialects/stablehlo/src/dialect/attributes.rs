@@ -9,11 +9,14 @@ use tofu_diagnostics::Diagnostic;
 use tofu_ir::{Attr, AttrData, Module, ParameterReader, ParameterWriter, ParametricDef};
 
 macro_rules! attributes {
-    ($parse:ident, $print:ident: $($constant:ident = $name:literal, $summary:literal, $example:literal;)*) => {$(
+    ($parse:ident, $print:ident: $(
+        $constant:ident = $name:literal, $summary:literal, $example:literal $(, $verify:ident: $known:expr)?;
+    )*) => {$(
         #[doc = $summary]
         pub static $constant: ParametricDef = ParametricDef {
             summary: $summary,
             example: $example,
+            $(verify: |module, params| $verify(module, params, &$known),)?
             ..ParametricDef::new(concat!("stablehlo.", $name)).text($parse, $print)
         };
     )*};
@@ -21,25 +24,40 @@ macro_rules! attributes {
 
 attributes! {
     parse_word, print_word:
-    COMPARISON_DIRECTION = "comparison_direction", "How two values are compared.", "#stablehlo.comparison_direction<LT>";
-    COMPARISON_TYPE = "comparison_type", "As what two values are compared.", "#stablehlo.comparison_type<TOTALORDER>";
-    FFT_TYPE = "fft_type", "Which Fourier transform.", "#stablehlo.fft_type<RFFT>";
-    PRECISION = "precision", "How exact a product has to be.", "#stablehlo.precision<HIGHEST>";
-    RESULT_ACCURACY_MODE = "result_accuracy_mode", "How exact a result has to be.", "#stablehlo.result_accuracy_mode<TOLERANCE>";
-    RNG_ALGORITHM = "rng_algorithm", "How random bits are made.", "#stablehlo.rng_algorithm<THREE_FRY>";
-    RNG_DISTRIBUTION = "rng_distribution", "How random numbers are distributed.", "#stablehlo.rng_distribution<UNIFORM>";
-    TRANSPOSE = "transpose", "Whether a matrix is transposed.", "#stablehlo.transpose<ADJOINT>";
+    COMPARISON_DIRECTION = "comparison_direction", "How two values are compared.", "#stablehlo.comparison_direction<LT>",
+        known_word: ["EQ", "NE", "GE", "GT", "LE", "LT"];
+    COMPARISON_TYPE = "comparison_type", "As what two values are compared.", "#stablehlo.comparison_type<TOTALORDER>",
+        known_word: ["NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"];
+    FFT_TYPE = "fft_type", "Which Fourier transform.", "#stablehlo.fft_type<RFFT>",
+        known_word: ["FFT", "IFFT", "RFFT", "IRFFT"];
+    PRECISION = "precision", "How exact a product has to be.", "#stablehlo.precision<HIGHEST>",
+        known_word: ["DEFAULT", "HIGH", "HIGHEST"];
+    RESULT_ACCURACY_MODE = "result_accuracy_mode", "How exact a result has to be.", "#stablehlo.result_accuracy_mode<TOLERANCE>",
+        known_word: ["DEFAULT", "HIGHEST", "TOLERANCE"];
+    RNG_ALGORITHM = "rng_algorithm", "How random bits are made.", "#stablehlo.rng_algorithm<THREE_FRY>",
+        known_word: ["DEFAULT", "THREE_FRY", "PHILOX"];
+    RNG_DISTRIBUTION = "rng_distribution", "How random numbers are distributed.", "#stablehlo.rng_distribution<UNIFORM>",
+        known_word: ["UNIFORM", "NORMAL"];
+    TRANSPOSE = "transpose", "Whether a matrix is transposed.", "#stablehlo.transpose<ADJOINT>",
+        known_word: ["TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"];
 }
 
 attributes! {
     parse_fields, print_fields:
-    CHANNEL_HANDLE = "channel_handle", "Which channel a collective uses.", "#stablehlo.channel_handle<handle = 1, type = 0>";
-    DOT = "dot", "Which dimensions a product joins.", "#stablehlo.dot<lhs_contracting_dimensions = [1]>";
-    DOT_ALGORITHM = "dot_algorithm", "How a product is computed.", "#stablehlo.dot_algorithm<accumulation_type = f32>";
-    GATHER = "gather", "What the dimensions of a gather mean.", "#stablehlo.gather<offset_dims = [1]>";
-    OUTPUT_OPERAND_ALIAS = "output_operand_alias", "Which result shares the buffer of which operand.", "#stablehlo.output_operand_alias<operand_index = 0>";
-    RESULT_ACCURACY = "result_accuracy", "How exact a result has to be, in numbers.", "#stablehlo.result_accuracy<ulps = 1>";
-    SCATTER = "scatter", "What the dimensions of a scatter mean.", "#stablehlo.scatter<index_vector_dim = 1>";
+    CHANNEL_HANDLE = "channel_handle", "Which channel a collective uses.", "#stablehlo.channel_handle<handle = 1, type = 0>",
+        known_fields: ["handle", "type"];
+    DOT = "dot", "Which dimensions a product joins.", "#stablehlo.dot<lhs_contracting_dimensions = [1]>",
+        known_fields: ["lhs_batching_dimensions", "rhs_batching_dimensions", "lhs_contracting_dimensions", "rhs_contracting_dimensions"];
+    DOT_ALGORITHM = "dot_algorithm", "How a product is computed.", "#stablehlo.dot_algorithm<accumulation_type = f32>",
+        known_fields: ["lhs_precision_type", "rhs_precision_type", "accumulation_type", "lhs_component_count", "rhs_component_count", "num_primitive_operations", "allow_imprecise_accumulation"];
+    GATHER = "gather", "What the dimensions of a gather mean.", "#stablehlo.gather<offset_dims = [1]>",
+        known_fields: ["offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims", "start_index_map", "index_vector_dim"];
+    OUTPUT_OPERAND_ALIAS = "output_operand_alias", "Which result shares the buffer of which operand.", "#stablehlo.output_operand_alias<operand_index = 0>",
+        known_fields: ["output_tuple_indices", "operand_index", "operand_tuple_indices"];
+    RESULT_ACCURACY = "result_accuracy", "How exact a result has to be, in numbers.", "#stablehlo.result_accuracy<ulps = 1>",
+        known_fields: ["atol", "rtol", "ulps", "mode"];
+    SCATTER = "scatter", "What the dimensions of a scatter mean.", "#stablehlo.scatter<index_vector_dim = 1>",
+        known_fields: ["update_window_dims", "inserted_window_dims", "input_batching_dims", "scatter_indices_batching_dims", "scatter_dims_to_operand_dims", "index_vector_dim"];
 }
 
 attributes! {
@@ -49,6 +67,24 @@ attributes! {
     CONV = "conv", "What the dimensions of a convolution mean.", "#stablehlo.conv<\"b01f_01io->b01f\">";
     OPAQUE_ATTR = "opaque", "An attribute that nothing here knows, as it was written.", "#stablehlo.opaque<\"#other.note<x>\">";
     OPAQUE_TYPE = "opaque", "A type that nothing here knows, as it was written.", "stablehlo.opaque<\"!other.handle\">";
+}
+
+fn known_word(module: &Module, params: Attr, known: &[&str]) -> Result<(), String> {
+    match module.attr_data(params) {
+        AttrData::String(word) => known_name(word, "value", known),
+        _ => Err("expected a word".to_owned()),
+    }
+}
+
+fn known_fields(module: &Module, params: Attr, known: &[&str]) -> Result<(), String> {
+    module.dict(params).iter().try_for_each(|&(key, _)| known_name(module.text(key), "field", known))
+}
+
+fn known_name(name: &str, what: &str, known: &[&str]) -> Result<(), String> {
+    if known.contains(&name) {
+        return Ok(());
+    }
+    Err(format!("there is no {what} `{name}`, only {}", known.join(", ")))
 }
 
 fn parse_one(reader: &mut dyn ParameterReader) -> Result<Attr, Diagnostic> {

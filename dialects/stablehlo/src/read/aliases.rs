@@ -36,6 +36,7 @@ enum Alias {
 #[derive(Clone, Copy)]
 struct Definition {
     alias: Alias,
+    /// Where the name stands.
     line: usize,
     value: usize,
     /// Where the value ends, once it was read.
@@ -57,9 +58,11 @@ pub(super) struct Aliases<'s> {
 impl<'s> Aliases<'s> {
     pub(super) fn find(text: &'s str) -> Aliases<'s> {
         let bytes = text.as_bytes();
-        let end = memchr::memmem::rfind(bytes, b"{-#").unwrap_or(text.len());
+        let end = memchr::memmem::rfind(bytes, b"\n{-#").unwrap_or(text.len());
         let (mut definitions, mut names) = (FxHashMap::default(), Vec::new());
         for line in std::iter::once(0).chain(memchr::memchr_iter(b'\n', &bytes[..end]).map(|at| at + 1)) {
+            let blank = bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            let line = line + blank;
             if !matches!(bytes.get(line), Some(b'#' | b'!')) {
                 continue;
             }

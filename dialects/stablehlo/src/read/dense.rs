@@ -2,7 +2,8 @@
 
 use tofu_diagnostics::{Diagnostic, codes};
 use tofu_ir::{
-    Attr, AttrData, DenseConstant, DenseData, DialectAttr, ElementType, TensorType, Type, TypeData,
+    Attr, AttrData, DenseConstant, DenseData, DialectAttr, ElementKind, ElementType, TensorType, Type,
+    TypeData,
 };
 use tofu_syntax::literals::{self, Problem};
 
@@ -196,20 +197,32 @@ fn signed(bytes: &[u8]) -> i64 {
 
 /// The elements of the constant `dense<body>`.
 fn elements(body: &str, tensor: &TensorType) -> Result<DenseData, Problem> {
-    let packed = if tensor.element == ElementType::I1 { packed_booleans(body.trim(), tensor) } else { None };
-    packed.map_or_else(|| literals::dense(body, tensor), Ok)
+    let narrow = if tensor.element.bits() < 8 { narrow_elements(body.trim(), tensor) } else { None };
+    narrow.map_or_else(|| literals::dense(body, tensor), Ok)
 }
 
-/// The elements of `"0x…"` as older printers wrote booleans, eight in a byte, the first one lowest; none if it has
-/// another length. A byte for each is what newer ones write.
-fn packed_booleans(quoted: &str, tensor: &TensorType) -> Option<DenseData> {
+/// The elements of `"0x…"` that take less than a byte. Of a byte for each, or for all, MLIR takes the lowest bits; a
+/// boolean is true unless all bits are zero. Older printers wrote booleans eight in a byte, the first one lowest. None
+/// if the length is another one.
+fn narrow_elements(quoted: &str, tensor: &TensorType) -> Option<DenseData> {
+    let element = tensor.element;
     let digits = quoted.strip_prefix("\"0x")?.strip_suffix('"')?;
     let count = usize::try_from(tensor.element_count()?).ok()?;
-    if digits.len() != count.div_ceil(8) * 2 || digits.len() == 2 {
-        return None;
-    }
     let bytes = (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok());
     let bytes: Vec<u8> = bytes.collect::<Option<_>>()?;
-    let bits = (0..count).map(|index| bytes[index / 8] >> (index % 8) & 1).collect();
-    Some(DenseData::from_bytes(bits, ElementType::I1))
+    if element == ElementType::I1 && bytes.len() == count.div_ceil(8) && bytes.len() > 1 {
+        let bits = (0..count).map(|index| bytes[index / 8] >> (index % 8) & 1).collect();
+        return Some(DenseData::from_bytes(bits, element));
+    }
+    let unused = 8 - element.bits();
+    let narrowed = bytes.into_iter().map(|byte| match element.kind() {
+        _ if element == ElementType::I1 => u8::from(byte != 0),
+        ElementKind::Signed => ((byte << unused) as i8 >> unused) as u8,
+        _ => byte << unused >> unused,
+    });
+    let narrowed: Vec<u8> = narrowed.collect();
+    match narrowed[..] {
+        [byte] if count != 0 => Some(DenseData::Splat([byte][..].into())),
+        _ => (narrowed.len() == count).then(|| DenseData::from_bytes(narrowed, element)),
+    }
 }

@@ -1,6 +1,7 @@
 //! The generic form: `"op"(%x) <{properties}> ({ regions }) {attributes} : (types) -> types`.
 
 use tofu_diagnostics::{Diagnostic, codes, plural};
+use tofu_dialect_func::FUNC;
 use tofu_ir::{Trait, Type};
 
 use super::{
@@ -37,7 +38,6 @@ impl<'s> Reader<'s> {
     /// `({ … }, { … })`.
     fn regions(&mut self, op: &mut Op<'s>, kind: Kind) -> Read {
         self.expect(b'(')?;
-        let is_isolated = kind.def.is_some_and(|def| def.has(Trait::Isolated));
         while !self.take(b')') {
             if op.regions.len() > 0 {
                 self.comma_or(")")?;
@@ -46,8 +46,11 @@ impl<'s> Reader<'s> {
                 let message = format!("an op has at most {} regions", u16::MAX);
                 return self.fail(&codes::WRONG_REGIONS, op.name_span, message);
             }
-            let blocks =
-                if is_isolated { self.isolated(|reader| reader.region(None)) } else { self.region(None) };
+            let blocks = match kind.def {
+                Some(def) if std::ptr::eq(def, &FUNC) => self.function_body(|reader| reader.region(None)),
+                Some(def) if def.has(Trait::Isolated) => self.isolated(|reader| reader.region(None)),
+                _ => self.region(None),
+            };
             op.regions.push(blocks?);
         }
         Ok(())
@@ -85,7 +88,8 @@ impl<'s> Reader<'s> {
     pub(super) fn check_inputs(&mut self, op: &mut Op<'s>, inputs: &[Type], start: usize) {
         if inputs.len() != op.operands.len() {
             let given = plural(op.operands.len(), "operand");
-            let message = format!("the op has {given}, but {} types are written for them", inputs.len());
+            let written = plural(inputs.len(), "type");
+            let message = format!("the op has {given}, but {written} written for them");
             let span = self.span(start, self.at);
             self.error(&codes::WRONG_OPERAND_COUNT, span, message);
             op.is_damaged = true;
@@ -119,8 +123,20 @@ impl<'s> Reader<'s> {
         result
     }
 
+    /// The same, in the body of a function.
+    pub(super) fn function_body<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        let outer = std::mem::replace(&mut self.function_depth, self.depth + 1);
+        let result = self.isolated(read);
+        self.function_depth = outer;
+        result
+    }
+
     /// Says so if more follows on the line of an op that ends here.
     pub(super) fn end_of_statement(&mut self) -> Read {
+        // Looking for a location may have gone on to the next line already.
+        if self.blank.end == self.at && self.text[self.blank.clone()].contains('\n') {
+            return Ok(());
+        }
         let rest = &self.text[self.at..];
         let next = rest.trim_start_matches([' ', '\t']);
         if next.is_empty() || next.starts_with(['\n', '\r', '}', '%', '^', '"', '{', '/']) {

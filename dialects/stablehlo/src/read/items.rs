@@ -48,7 +48,7 @@ impl<'s> Reader<'s> {
         };
         op.is_damaged |= std::mem::take(&mut self.is_doubtful);
         let blocks = if self.next() == b'{' {
-            self.isolated(|reader| {
+            self.function_body(|reader| {
                 reader.assume_arguments(lost);
                 reader.region(Some(&arguments))
             })?

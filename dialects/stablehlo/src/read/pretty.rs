@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use tofu_diagnostics::{Span, codes};
 use tofu_dialect_tensor::YIELD;
-use tofu_ir::{Attr, AttrData, DialectAttr, OpState, ParametricDef, Type, VALUE, ValueId};
+use tofu_ir::{Attr, AttrData, OpState, ParametricDef, Type, VALUE, ValueId};
 
 use super::{
     Read, Reader, Reported,
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     dialect::SHARDING,
-    syntax::{AttributeSyntax, Form, Kind},
+    syntax::{AttributeSyntax, Form, Kind, NO_TYPE},
 };
 
 impl<'s> Reader<'s> {
@@ -71,7 +71,7 @@ impl<'s> Reader<'s> {
         let mut is_asked_for = false;
         loop {
             let word = self.peek_word();
-            match kind.syntax.keyed(word).filter(|_| !word.is_empty()) {
+            match kind.syntax.keyed(word) {
                 Some(attribute) => self.keyed_attribute(op, attribute)?,
                 None if self.next() == b'%' => {
                     let operand = self.value()?;
@@ -144,9 +144,12 @@ impl<'s> Reader<'s> {
             Kind::Ints => AttrData::Ints(self.integers()?.into()),
             Kind::Bools => AttrData::Ints(self.booleans()?.into()),
             Kind::Padding => return self.rows_of_two(),
-            Kind::Bool => match self.word("`true` or `false`")? {
-                "true" => AttrData::Bool(true),
-                _ => AttrData::Bool(false),
+            Kind::Bool => match self.peek_word() {
+                word @ ("true" | "false") => {
+                    self.at += word.len();
+                    AttrData::Bool(word == "true")
+                }
+                _ => return self.expected("`true` or `false`"),
             },
             Kind::Int(_) => return self.integer().map(|value| self.module.interner.int(value)),
             Kind::Word(_) => AttrData::String(self.word("a word")?.into()),
@@ -219,9 +222,12 @@ impl<'s> Reader<'s> {
             if !items.is_empty() {
                 self.comma_or("]")?;
             }
+            self.next();
+            let start = self.at;
             let word = self.word("a word")?;
             let params = self.module.interner.string(word);
-            items.push(self.module.interner.attr(AttrData::Dialect(DialectAttr { def, params })));
+            let span = self.span(start, self.at);
+            items.push(self.checked(def, params, span)?);
         }
         Ok(self.module.interner.attr(AttrData::Array(items.into())))
     }
@@ -249,8 +255,10 @@ impl<'s> Reader<'s> {
             self.next();
             let start = self.at;
             let ty = self.word("a type of comparison (`FLOAT`)")?;
-            let ty = self.module.interner.string(ty);
-            self.push_known(op, kind, "compare_type", ty, start);
+            if ty != NO_TYPE {
+                let ty = self.module.interner.string(ty);
+                self.push_known(op, kind, "compare_type", ty, start);
+            }
         }
         self.attribute_dictionary(op)?;
         self.plain_types(op, Form::Plain)
@@ -402,7 +410,7 @@ impl<'s> Reader<'s> {
                 self.comma_or("}")?;
             }
             let word = self.peek_word();
-            match kind.syntax.keyed(word).filter(|_| !word.is_empty()) {
+            match kind.syntax.keyed(word) {
                 Some(attribute) => self.keyed_attribute(op, attribute)?,
                 None => return self.expected("`stride`, `pad`, `lhs_dilate`, `rhs_dilate` or `reverse`"),
             }

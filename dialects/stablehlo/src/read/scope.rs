@@ -116,11 +116,12 @@ impl<'s> Reader<'s> {
                     .help("give one of them another name"),
             );
         }
-        let is_number = name.starts_with(|c: char| c.is_ascii_digit());
+        // A number is no name, and of the other characters that may begin one in MLIR our text has but these.
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         for index in 0..count {
             let value = ValueId::from_index(first.index() + index as usize);
             self.module.set_value_span(value, span);
-            if is_number {
+            if !is_name {
                 continue;
             }
             let name = match count {

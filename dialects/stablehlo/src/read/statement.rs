@@ -2,6 +2,8 @@
 
 use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, Span, codes, plural, suggest};
+use tofu_dialect_func::RETURN;
+use tofu_dialect_tensor::YIELD;
 use tofu_ir::{Attr, AttrData, BlockId, Location, Name, OpDef, OpState, Type, ValueId};
 
 use super::{Read, Reader, attributes::Written, regions::Regions};
@@ -177,7 +179,11 @@ impl<'s> Reader<'s> {
             op.operands.truncate(2);
             op.operand_spans.truncate(2);
         }
-        let def = kind.def.unwrap_or_else(|| self.unknown_op(&mut op));
+        let def = match kind.def {
+            Some(def) if std::ptr::eq(def, &YIELD) && self.depth == self.function_depth => &RETURN,
+            Some(def) => def,
+            None => self.unknown_op(&mut op),
+        };
         let named = op.results.iter().map(|&(_, count, _)| count as usize).sum::<usize>();
         let count = op.types.len();
         if named != count && named > 0 {
@@ -212,6 +218,7 @@ impl<'s> Reader<'s> {
         }
         self.define_results(made, &op.results);
     }
+
     /// What stands for an op that we do not have: the same op, opaque, or else one that is reported and given up.
     fn unknown_op(&mut self, op: &mut Op<'s>) -> &'static OpDef {
         if !self.options.allow_unregistered {

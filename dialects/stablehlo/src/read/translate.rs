@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     dialect::{CONV, DOT},
-    syntax::{AttributeSyntax, Kind, OpSyntax, is_kept},
+    syntax::{AttributeSyntax, Form, Kind, NO_TYPE, OpSyntax, is_kept},
 };
 
 impl<'s> Reader<'s> {
@@ -25,7 +25,7 @@ impl<'s> Reader<'s> {
             match kind.syntax.attribute(written.name) {
                 Some(syntax) => self.known_attribute(op, kind, syntax, written),
                 None => match kind.def {
-                    Some(def) => self.other_attribute(op, def, written),
+                    Some(def) => self.other_attribute(op, kind.syntax.form, def, written),
                     None => self.push(op, written.name, written.attr, written.span),
                 },
             }
@@ -55,7 +55,13 @@ impl<'s> Reader<'s> {
             Kind::Ints | Kind::Bools => self.ints(attr),
             Kind::Padding => self.columns(attr),
             Kind::Int(_) => self.wide(attr),
-            Kind::Word(def) => self.word_of(attr, Some(def)),
+            Kind::Word(def) => {
+                let word = self.word_of(attr, Some(def));
+                if matches!(self.module.attr_data(word), AttrData::String(word) if **word == *NO_TYPE) {
+                    return;
+                }
+                word
+            }
             Kind::Conv => self.word_of(attr, Some(&CONV)),
             Kind::Same
             | Kind::Bool
@@ -68,8 +74,8 @@ impl<'s> Reader<'s> {
         self.push(op, syntax.ours, attr, span);
     }
 
-    /// An attribute that is not in the table.
-    fn other_attribute(&mut self, op: &mut Op<'s>, def: &'static OpDef, written: Written<'s>) {
+    /// An attribute that is not in the table. What a custom call may have is known to nobody but its target.
+    fn other_attribute(&mut self, op: &mut Op<'s>, form: Form, def: &'static OpDef, written: Written<'s>) {
         let Written { name, attr, span } = written;
         if let Some(spec) = def.attribute(name) {
             let attr = self.fitting(spec.class, attr);
@@ -81,7 +87,8 @@ impl<'s> Reader<'s> {
                 self.push(op, name, attr, span);
             }
             _ => {
-                if !self.options.allow_unregistered && !is_kept(name) {
+                let is_kept = is_kept(name) || prefix == Some("stablehlo") || form == Form::CustomCall;
+                if !self.options.allow_unregistered && !is_kept {
                     let diagnostic = unknown_attribute(op.name, def, prefix, name, span);
                     self.report(diagnostic);
                     op.is_damaged = true;
@@ -240,11 +247,11 @@ fn unknown_attribute(
     span: Span,
 ) -> Diagnostic {
     match prefix {
-        Some(prefix) if prefix != "stablehlo" => {
+        Some(prefix) => {
             let message = format!("there is no dialect `{prefix}`");
             Diagnostic::error(&codes::UNKNOWN_DIALECT, span, message)
         }
-        _ => {
+        None => {
             let help = suggest::did_you_mean(name, def.attributes.iter().map(|spec| spec.name));
             let message = format!("`{op}` has no attribute `{name}`");
             Diagnostic::error(&codes::UNKNOWN_ATTRIBUTE, span, message).maybe_help(help)

@@ -1,6 +1,6 @@
 //! Attributes of our ops as those of StableHLO: the table in `syntax` the other way round.
 
-use tofu_ir::{Attr, AttrData, Name, ParametricDef};
+use tofu_ir::{Attr, AttrClass, AttrData, Name, ParametricDef};
 
 use super::{Foreign, Writer};
 use crate::{
@@ -24,12 +24,12 @@ impl Writer<'_> {
                 Some(syntax) if syntax.name.is_empty() => {}
                 Some(syntax) => own.push((syntax.name.to_owned(), self.known_value(syntax.kind, attr))),
                 None if self.is_part(foreign, name) => {}
-                None => match foreign.def {
-                    Some(def) if def.attribute(name).is_some() => {
-                        own.push((name.to_owned(), self.own_value(attr)));
+                None => match foreign.def.map(|def| def.attribute(name)) {
+                    Some(Some(spec)) => {
+                        own.push((name.to_owned(), self.own_value(spec.class, attr)));
                     }
                     // An attribute of StableHLO that ours does not have, or of somebody else.
-                    Some(_) => {
+                    Some(None) => {
                         let value = self.attr_text(attr);
                         match name.strip_prefix("stablehlo.") {
                             Some(name) if !name.contains('.') => own.push((name.to_owned(), value)),
@@ -84,10 +84,11 @@ impl Writer<'_> {
         })
     }
 
-    /// An attribute that our op has under the same name, in the generic form.
-    fn own_value(&mut self, attr: Attr) -> String {
+    /// An attribute that our op has under the same name, in the generic form. One that may be anything is what it is.
+    fn own_value(&mut self, class: AttrClass, attr: Attr) -> String {
+        let may_be_anything = (class.contains)(self.module, self.module.interner.empty_dict());
         match self.module.attr_data(attr) {
-            AttrData::Ints(_) => self.known_value(Kind::Ints, attr),
+            AttrData::Ints(_) if !may_be_anything => self.known_value(Kind::Ints, attr),
             _ => self.attr_text(attr),
         }
     }

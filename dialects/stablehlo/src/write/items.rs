@@ -95,6 +95,7 @@ impl Writer<'_> {
         self.out.push_str(&foreign.name);
         self.defined_symbol(foreign.op);
         let _ = write!(self.out, " = {mesh}");
+        self.dictionary(foreign, &["mesh", SYMBOL_NAME]);
         Some(())
     }
 
@@ -105,12 +106,7 @@ impl Writer<'_> {
         let _ = write!(self.out, "{} ", foreign.name);
         self.values(module.operands(foreign.op));
         let _ = write!(self.out, " {sharding}");
-        let (mut all, others) = self.attributes(foreign, &["sharding"]);
-        all.extend(others);
-        if !all.is_empty() {
-            self.out.push(' ');
-            self.braced(&all);
-        }
+        self.dictionary(foreign, &["sharding"]);
         self.out.push_str(" : ");
         self.type_list(module.results(foreign.op).map(|result| module.ty(result)));
         Some(())
@@ -136,13 +132,7 @@ impl Writer<'_> {
                 let _ = write!(self.out, " {key}={text}");
             }
         }
-        let (mut all, others) =
-            self.attributes(foreign, &["name", "in_shardings", "out_shardings", "manual_axes"]);
-        all.extend(others);
-        if !all.is_empty() {
-            self.out.push(' ');
-            self.braced(&all);
-        }
+        self.dictionary(foreign, &["name", "in_shardings", "out_shardings", "manual_axes"]);
         self.out.push(' ');
         self.arguments(module.arguments(module.entry(body)?));
         self.out.push(' ');

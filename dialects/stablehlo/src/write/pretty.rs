@@ -52,7 +52,7 @@ impl Writer<'_> {
     }
 
     /// `{attributes}` but for those in `except`, if there are any.
-    fn dictionary(&mut self, foreign: &Foreign, except: &[&str]) {
+    pub(super) fn dictionary(&mut self, foreign: &Foreign, except: &[&str]) {
         let (mut all, others) = self.attributes(foreign, except);
         all.extend(others);
         if !all.is_empty() {

@@ -42,6 +42,18 @@ fn forms_of_one_op_agree() {
             "%0 = \"stablehlo.while\"(%x) ({\n ^bb0(%a: tensor<4xf32>):\n %c = stablehlo.constant dense<false> : tensor<i1>\n stablehlo.return %c : tensor<i1>\n }, {\n ^bb0(%a: tensor<4xf32>):\n stablehlo.return %a : tensor<4xf32>\n }) : (tensor<4xf32>) -> tensor<4xf32>",
         ),
         (
+            "%0 = stablehlo.compare NE, %x, %x, NOTYPE : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+            "%0 = \"stablehlo.compare\"(%x, %x) <{compare_type = #stablehlo<comparison_type NOTYPE>, comparison_direction = #stablehlo<comparison_direction NE>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+        ),
+        (
+            "%0 = stablehlo.compare NE, %x, %x, NOTYPE : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+            "%0 = stablehlo.compare NE, %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+        ),
+        (
+            "%$a-.1 = stablehlo.add %x, %x : tensor<4xf32>\n%0 = stablehlo.negate %$a-.1 : tensor<4xf32>",
+            "%a = stablehlo.add %x, %x : tensor<4xf32>\n%b = stablehlo.negate %a : tensor<4xf32>",
+        ),
+        (
             "%0 = stablehlo.constant dense<[1, 1]> : tensor<2xi8>",
             "%0 = stablehlo.constant dense<\"0x0101\"> : tensor<2xi8>",
         ),
@@ -79,6 +91,23 @@ fn loops_name_their_arguments_twice() {
          }",
     );
     assert_eq!(whole(&read(&write(&module))), whole(&module));
+}
+
+/// JAX ends some functions with the terminator of regions.
+#[test]
+fn functions_end_in_return() {
+    let of = |end: &str| {
+        read(&format!(
+            "func.func @f(%x: tensor<1xf32>, %s: tensor<f32>) -> tensor<f32> {{
+               %0 = stablehlo.reduce(%x init: %s) across dimensions = [0] : (tensor<1xf32>, tensor<f32>) -> tensor<f32>
+                reducer(%a: tensor<f32>, %b: tensor<f32>) {{
+                 stablehlo.return %a : tensor<f32>
+               }}
+               {end} %0 : tensor<f32>
+             }}"
+        ))
+    };
+    assert_eq!(whole(&of("stablehlo.return")), whole(&of("return")));
 }
 
 /// What nothing knows is the same text again.

@@ -27,6 +27,21 @@ fn programs_come_back() {
     }
 }
 
+/// So is each of some hundred small programs, nearly one for each primitive and each element type of JAX.
+#[test]
+fn small_programs_come_back() {
+    let text = text(&testdata().join("stablehlo").join("jax.mlir.gz"));
+    let mut count = 0;
+    for program in text.split("// -----\n") {
+        let name = program.lines().next().unwrap();
+        let module = read(program);
+        assert_eq!(whole(&through_tir(&module)), whole(&module), "{name}");
+        assert_eq!(whole(&read(&write(&module))), whole(&module), "{name}");
+        count += 1;
+    }
+    assert!(count > 300, "only {count} programs");
+}
+
 /// Every line of a program is one op: none is lost, and none is made up.
 #[test]
 fn every_statement_is_an_op() {

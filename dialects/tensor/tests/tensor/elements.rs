@@ -258,6 +258,27 @@ fn starts_beyond_the_end_are_moved() {
     assert_eq!(run("dynamic_slice %a0, %a1 {slice_sizes = [2]}", &[x, at]).numbers(), [4., 5.]);
 }
 
+/// A window at 2^64 - 1 lies behind the operand, not one place before it.
+#[test]
+fn scatters_leave_out_what_is_too_far() {
+    let region = "({\n^body(%p: tensor<f32>, %q: tensor<f32>):\ntensor.yield %q\n})";
+    let line = format!(
+        "scatter %a0, %a1, %a2 {{index_vector_dim = 1, scatter_dims_to_operand_dims = [0], \
+         update_window_dims = [1]}} {region}"
+    );
+    let (x, updates) = (vector(F32, &[1., 2., 3.]), Tensor::from_numbers(F32, &[1, 2], &[8., 9.]).unwrap());
+    let at = |element, place: i128| {
+        let mut at = Tensor::zeros(element, &[1, 1]).unwrap();
+        at.set_integer(0, place);
+        at
+    };
+    let scattered = |at| run(&line, &[x.clone(), at, updates.clone()]).numbers();
+    assert_eq!(scattered(at(Ui64, 1)), [1., 8., 9.]);
+    assert_eq!(scattered(at(Ui64, 2)), [1., 2., 8.]);
+    assert_eq!(scattered(at(I64, -1)), [9., 2., 3.]);
+    assert_eq!(scattered(at(Ui64, u64::MAX.into())), [1., 2., 3.]);
+}
+
 #[test]
 fn random_numbers_are_where_they_should_be() {
     let scalar = |element, number: f64| Tensor::from_numbers(element, &[], &[number]).unwrap();
@@ -266,6 +287,11 @@ fn random_numbers_are_where_they_should_be() {
     assert!(numbers.iter().all(|number| (2.0..6.0).contains(number)));
     let mean = numbers.iter().sum::<f64>() / 1e4;
     assert!((mean - 4.0).abs() < 0.05, "{mean}");
+    // One of 512 is nearer to the end than to any bf16 in the range.
+    let narrow = "rng %a0, %a1 {rng_distribution = \"UNIFORM\"} : tensor<100x100xbf16>";
+    let numbers = run(narrow, &[scalar(BF16, 0.0), scalar(BF16, 1.0)]).numbers();
+    assert!(numbers.iter().all(|number| (0.0..1.0).contains(number)));
+    assert!(numbers.contains(&0.996_093_75), "the last bf16 before 1");
     let dice = "rng %a0, %a1 {rng_distribution = \"UNIFORM\"} : tensor<6000xi32>";
     let numbers = run(dice, &[scalar(I32, 1.0), scalar(I32, 7.0)]).numbers();
     for face in 1..=6 {

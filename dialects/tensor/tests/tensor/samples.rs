@@ -105,7 +105,9 @@ fn dims(random: &mut Rng, rank: usize, sizes: std::ops::RangeInclusive<u64>) -> 
 
 fn some_dims(random: &mut Rng) -> Vec<u64> {
     let rank = random.usize(1..=3);
-    dims(random, rank, 1..=5)
+    // Now and then there is nothing.
+    let least = u64::from(random.u8(..8) > 0);
+    dims(random, rank, least..=5)
 }
 
 fn shuffled(random: &mut Rng, count: usize) -> Vec<usize> {

@@ -230,7 +230,7 @@ fn embeddings_split_the_vocabulary() {
     );
 }
 
-/// What is there already counts once, for the worker that has the first update.
+/// What is there already counts once, for the worker that has the first updates.
 #[test]
 fn scatters_split_updates() {
     check(
@@ -244,8 +244,8 @@ fn scatters_split_updates() {
         &[
             "i0: inputs0 [split, whole], scatter_indices [whole, whole], updates0 [whole, whole, whole] -> concat 0",
             "i1: inputs0 [whole, split], scatter_indices [whole, whole], updates0 [whole, whole, split] -> concat 1",
-            "s0: inputs0 [whole, whole], scatter_indices [split, whole], updates0 [split, whole, whole] -> sum",
-            "s1: inputs0 [whole, whole], scatter_indices [whole, split], updates0 [whole, split, whole] -> sum",
+            "s0: inputs0 [whole, whole] first, scatter_indices [split, whole], updates0 [split, whole, whole] -> sum",
+            "s1: inputs0 [whole, whole] first, scatter_indices [whole, split], updates0 [whole, split, whole] -> sum",
         ],
     );
 }
