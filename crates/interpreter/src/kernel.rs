@@ -10,12 +10,15 @@
 //! | `linear`, `rows` | index expressions in normal form, and how they change along a box |
 //! | `program`, `compile`, `run` | expressions as steps over columns |
 //! | `column` | what the steps compute |
-//! | `stage`, `contract` | the stages of a kernel |
+//! | `plan`, `places` | how a description is cut into stages |
+//! | `stage`, `contract` | the stages |
 
 mod column;
 mod compile;
 mod contract;
 mod linear;
+mod places;
+mod plan;
 mod program;
 mod rows;
 mod run;
@@ -26,8 +29,9 @@ use tofu_ir::{Dim, TensorType};
 use tofu_tdl::{Description, EvaluateError, OpaqueRegistry, Tensor, evaluate, solve};
 
 use compile::Context;
+use plan::Planner;
 use run::Tensors;
-use stage::{Planner, Stage, Target};
+use stage::{Stage, Target};
 
 /// A description compiled for operands of certain types.
 pub struct Kernel {

@@ -3,9 +3,9 @@
 use tofu_tdl::{Comparison, EvaluateError};
 
 use super::column::{self, Lane, with_size};
+use super::places::Placed;
 use super::program::*;
 use super::rows::{Row, Rows};
-use super::stage::Placed;
 
 /// How many points a block has at most: columns of some registers fit into the first cache.
 pub(super) const BLOCK: usize = 1024;
