@@ -132,7 +132,9 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
         })?;
         let mut values = Values::new();
         for (tensor, &argument) in arguments.iter().zip(module.arguments(block)) {
-            let value = self.load(argument, tensor.ty(), tensor.bytes(), function)?;
+            let bytes = tensor.bytes();
+            let fill = &mut |target: &mut [u8]| target.copy_from_slice(bytes);
+            let value = self.load(argument, tensor.ty(), bytes.len(), function, fill)?;
             values.push(value);
         }
         self.call(None, function, block, values)?;
@@ -359,29 +361,36 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
         let ty =
             tensor_type(module, module.ty(result)).unwrap_or(TensorType::of(&[], tofu_ir::ElementType::I1));
         match &dense.data {
-            DenseData::Bytes(bytes) => self.load(result, ty, bytes, op),
+            DenseData::Bytes(bytes) => {
+                self.load(result, ty, bytes.len(), op, &mut |target| target.copy_from_slice(bytes))
+            }
             DenseData::Splat(element) => {
-                let count = kernel::bytes(&ty).unwrap_or(0) / element.len().max(1);
-                self.load(result, ty, &element.repeat(count), op)
+                let length = kernel::bytes(&ty).unwrap_or(usize::MAX);
+                self.load(result, ty, length, op, &mut |target| {
+                    target
+                        .chunks_exact_mut(element.len().max(1))
+                        .for_each(|one| one.copy_from_slice(element));
+                })
             }
         }
     }
 
-    /// A value of these bytes.
+    /// A value of so many bytes, which `fill` writes.
     fn load(
         &mut self,
         id: ValueId,
         ty: TensorType,
-        bytes: &[u8],
+        length: usize,
         op: OpId,
+        fill: &mut dyn FnMut(&mut [u8]),
     ) -> Result<Value<S::Buffer>, Diagnostic> {
         let module = self.module();
         let storage = &mut self.interpreter.storage;
         let buffer = storage
-            .allocate(id, bytes.len())
+            .allocate(id, length)
             .map_err(|message| module.error(op, &codes::EXECUTION_FAILED, message))?;
         let mut outputs = [buffer];
-        storage.compute(&[], &mut outputs, &mut |_, outputs| outputs[0].copy_from_slice(bytes));
+        storage.compute(&[], &mut outputs, &mut |_, outputs| fill(outputs[0]));
         let [buffer] = outputs;
         Ok(Value::Tensor(ty, buffer))
     }

@@ -28,6 +28,7 @@ use rustc_hash::FxHashMap;
 use tofu_ir::{Dim, TensorType};
 use tofu_tdl::{Description, EvaluateError, OpaqueRegistry, Tensor, evaluate, solve};
 
+use crate::storage::zeros;
 use compile::Context;
 use plan::Planner;
 use run::Tensors;
@@ -106,7 +107,8 @@ impl Kernel {
         }
         match &self.body {
             Body::Stages(stages, sizes) => {
-                let mut temporaries: Vec<Vec<u8>> = sizes.iter().map(|&size| vec![0; size]).collect();
+                let mut temporaries: Vec<Vec<u8>> =
+                    sizes.iter().map(|&size| zeros(size).map_err(EvaluateError)).collect::<Result<_, _>>()?;
                 for stage in stages {
                     match &stage.target {
                         Target::Result(number) => {

@@ -38,16 +38,21 @@ pub struct Heap;
 /// No tensor that is run is larger than this, in bytes.
 const MAX_BYTES: usize = 1 << 36;
 
+/// Memory of so many zeros, or that there is not enough.
+pub(crate) fn zeros(bytes: usize) -> Result<Vec<u8>, String> {
+    let mut buffer = Vec::new();
+    if bytes > MAX_BYTES || buffer.try_reserve_exact(bytes).is_err() {
+        return Err(format!("{bytes} bytes do not fit into the memory"));
+    }
+    buffer.resize(bytes, 0);
+    Ok(buffer)
+}
+
 impl Storage for Heap {
     type Buffer = Arc<Vec<u8>>;
 
     fn allocate(&mut self, _: ValueId, bytes: usize) -> Result<Arc<Vec<u8>>, String> {
-        let mut buffer = Vec::new();
-        if bytes > MAX_BYTES || buffer.try_reserve_exact(bytes).is_err() {
-            return Err(format!("{bytes} bytes do not fit into the memory"));
-        }
-        buffer.resize(bytes, 0);
-        Ok(Arc::new(buffer))
+        zeros(bytes).map(Arc::new)
     }
 
     fn share(&mut self, _: ValueId, buffer: &Arc<Vec<u8>>) -> Arc<Vec<u8>> {

@@ -5,11 +5,12 @@
 //! extent; the others are checked. Known extents count before symbols, symbols before `?`. The same equations work
 //! forward and backward.
 
+mod magnitude;
 mod solver;
 
 use smallvec::SmallVec;
 use tofu_diagnostics::{Code, Diagnostic, Span, codes, plural};
-use tofu_ir::{Dim, ElementType, TensorType};
+use tofu_ir::{Dim, ElementType, EntityId, TensorType};
 
 use crate::check::instance_error;
 use crate::description::*;
@@ -138,7 +139,18 @@ pub(crate) fn solve_named(
     };
     let operands = data.parameters.iter().map(|parameter| tensor(&parameter.dims, parameter.ty)).collect();
     let results = data.results.iter().map(|result| tensor(&result.dims, result.ty)).collect();
-    Ok(Solution { extents: solver.extents(), assumptions: solver.assumptions(), types, operands, results })
+    let extents = solver.extents();
+    let known: Option<Vec<i64>> = extents.iter().map(|extent| i64::try_from(extent.size()?).ok()).collect();
+    if let Some(index) = known.and_then(|known| magnitude::too_large(data, &known)) {
+        return Err(Mismatch {
+            code: codes::SHAPE_MISMATCH.id,
+            message: "for these extents an index passes 2^62".to_owned(),
+            value: None,
+            other: None,
+            span: description.spans().indices.get(index.index()).copied().unwrap_or(Span::NONE),
+        });
+    }
+    Ok(Solution { extents, assumptions: solver.assumptions(), types, operands, results })
 }
 
 /// The extents of the operands, for extents of the description in its order; `None` if one is negative or too large.

@@ -173,7 +173,12 @@ fn atanh(z: Complex) -> Complex {
 
 fn pow(x: Complex, y: Complex) -> Complex {
     if x == (0.0, 0.0) {
-        return if y == (0.0, 0.0) { (1.0, 0.0) } else { (0.0, 0.0) };
+        return match y {
+            (0.0, 0.0) => (1.0, 0.0),
+            (re, 0.0) if re > 0.0 => (0.0, 0.0),
+            // The logarithm of zero has no direction.
+            _ => (f64::NAN, f64::NAN),
+        };
     }
     exp(mul(y, log(x)))
 }
