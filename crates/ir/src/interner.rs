@@ -27,7 +27,13 @@ pub struct Interner {
     types: IndexSet<TypeData, FxBuildHasher>,
     attrs: IndexSet<AttrData, FxBuildHasher>,
     locations: IndexSet<LocationData, FxBuildHasher>,
+    /// How deep each location nests.
+    location_depths: Vec<u8>,
 }
+
+/// How deep locations nest. Inlining adds a level for each call, and a text may ask for any; what lies deeper than this
+/// is forgotten.
+const MAX_LOCATION_DEPTH: u8 = 64;
 
 fn intern<K: EntityId, T: Hash + Eq>(table: &mut IndexSet<T, FxBuildHasher>, data: T) -> K {
     K::from_index(table.insert_full(data).0)
@@ -48,6 +54,7 @@ impl Interner {
             types: IndexSet::default(),
             attrs: IndexSet::default(),
             locations: IndexSet::default(),
+            location_depths: Vec::new(),
         };
         interner.attr(AttrData::Dict(Box::new([])));
         interner.location(LocationData::Unknown);
@@ -188,9 +195,32 @@ impl Interner {
         self.attr(AttrData::Dense(DenseConstant { ty, data }))
     }
 
-    /// Interns a location.
+    /// Interns a location; what nests more than 64 levels deep in it becomes unknown.
     pub fn location(&mut self, data: LocationData) -> Location {
-        intern(&mut self.locations, data)
+        let depth = |location: Location| self.location_depths[location.index()];
+        let unknown = Location::from_index(0);
+        let cut = |child: Location| if depth(child) < MAX_LOCATION_DEPTH { child } else { unknown };
+        let (data, inner) = match data {
+            LocationData::Unknown | LocationData::File { .. } => (data, 0),
+            LocationData::Named { name, child } => {
+                let child = cut(child);
+                (LocationData::Named { name, child }, depth(child))
+            }
+            LocationData::Fused(parts) => {
+                let parts: Box<[Location]> = parts.into_iter().map(cut).collect();
+                let inner = parts.iter().map(|&part| depth(part)).max().unwrap_or(0);
+                (LocationData::Fused(parts), inner)
+            }
+            LocationData::Call { callee, caller } => {
+                let (callee, caller) = (cut(callee), cut(caller));
+                (LocationData::Call { callee, caller }, depth(callee).max(depth(caller)))
+            }
+        };
+        let location = intern(&mut self.locations, data);
+        if EntityId::index(location) == self.location_depths.len() {
+            self.location_depths.push(inner + 1);
+        }
+        location
     }
 
     /// What a location stands for.
@@ -241,6 +271,22 @@ mod tests {
         let scalar = interner.dense(one, bytes(&[1, 0]));
         assert_eq!(interner.dense(one, DenseData::Splat(SmallVec::from_slice(&[1, 0]))), scalar);
         assert_ne!(splat, scalar);
+    }
+
+    #[test]
+    fn locations_nest_so_deep_and_no_deeper() {
+        let mut interner = Interner::new();
+        let name = interner.name("f");
+        let mut location = interner.unknown_location();
+        for _ in 0..100_000 {
+            location = interner.location(LocationData::Named { name, child: location });
+        }
+        let mut depth = 0;
+        while let LocationData::Named { child, .. } = interner.location_data(location) {
+            location = *child;
+            depth += 1;
+        }
+        assert!((1..=usize::from(MAX_LOCATION_DEPTH)).contains(&depth), "{depth}");
     }
 
     #[test]

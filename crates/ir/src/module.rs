@@ -18,7 +18,7 @@ use crate::memo::Memos;
 use crate::symbols::SymbolIndex;
 use crate::{
     Arena, Attr, AttrData, EntityId, Interner, Location, LocationData, Name, OpDef, OpState, Registry,
-    SYMBOL_NAME, SecondaryMap, TensorType, Trait, Type, TypeData, builtin,
+    SYMBOL_NAME, SecondaryMap, TensorType, Trait, Type, TypeData, builtin, write_location,
 };
 
 crate::entity_ids! {
@@ -616,9 +616,23 @@ impl Module {
         self.value_spans[value].or(fallback)
     }
 
-    /// An error at an op.
+    /// An error at an op. What a framework said about where the op comes from is a note.
     pub fn error(&self, op: OpId, code: &'static Code, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(code, self.span(op), message)
+        let mut error = Diagnostic::error(code, self.span(op), message);
+        self.note_location(op, &mut error);
+        error
+    }
+
+    /// Adds what a framework said about where an op comes from to a diagnostic about it.
+    pub(crate) fn note_location(&self, op: OpId, diagnostic: &mut Diagnostic) {
+        if self.location(op) == self.interner.unknown_location() {
+            return;
+        }
+        let mut note = "the op comes from ".to_owned();
+        write_location(&mut note, self, self.location(op));
+        if !diagnostic.notes.contains(&note) {
+            diagnostic.notes.push(note);
+        }
     }
 }
 

@@ -129,6 +129,14 @@ struct Verifier<'m> {
 impl Verifier<'_> {
     fn op(&mut self, op: OpId) {
         let before = self.found.len();
+        self.rules(op);
+        for diagnostic in &mut self.found[before..] {
+            self.module.note_location(op, diagnostic);
+        }
+    }
+
+    fn rules(&mut self, op: OpId) {
+        let before = self.found.len();
         self.links(op);
         if self.found.len() > before {
             return;

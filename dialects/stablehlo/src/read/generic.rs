@@ -88,8 +88,7 @@ impl<'s> Reader<'s> {
     pub(super) fn check_inputs(&mut self, op: &mut Op<'s>, inputs: &[Type], start: usize) {
         if inputs.len() != op.operands.len() {
             let given = plural(op.operands.len(), "operand");
-            let written = plural(inputs.len(), "type");
-            let message = format!("the op has {given}, but {written} written for them");
+            let message = format!("the op has {given}, but {} types are written for them", inputs.len());
             let span = self.span(start, self.at);
             self.error(&codes::WRONG_OPERAND_COUNT, span, message);
             op.is_damaged = true;
@@ -133,19 +132,12 @@ impl<'s> Reader<'s> {
 
     /// Says so if more follows on the line of an op that ends here.
     pub(super) fn end_of_statement(&mut self) -> Read {
-        // Looking for a location may have gone on to the next line already.
-        if self.blank.end == self.at && self.text[self.blank.clone()].contains('\n') {
-            return Ok(());
-        }
-        let rest = &self.text[self.at..];
-        let next = rest.trim_start_matches([' ', '\t']);
-        if next.is_empty() || next.starts_with(['\n', '\r', '}', '%', '^', '"', '{', '/']) {
-            return Ok(());
-        }
-        // Another op may follow; anything else may not.
-        self.next();
+        let next = self.next();
+        let between = &self.text[self.end()..self.at];
+        // Another op may follow on the line; anything else may not.
         let word = self.peek_word();
-        if word.contains('.') || super::recover::is_keyword(word) {
+        let is_op = matches!(next, b'%' | b'"') || word.contains('.') || super::recover::is_keyword(word);
+        if is_op || between.contains('\n') || matches!(next, b'}' | b'^' | b'{' | 0) {
             return Ok(());
         }
         self.expected("the rest of this op or the end of the line")

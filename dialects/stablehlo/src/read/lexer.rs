@@ -57,6 +57,11 @@ impl<'s> Reader<'s> {
         next
     }
 
+    /// Where the last token ended, white space and comments behind it aside.
+    pub(super) fn end(&self) -> usize {
+        if self.blank.end == self.at { self.blank.start } else { self.at }
+    }
+
     /// Takes `mark` if it stands here.
     pub(super) fn take(&mut self, mark: u8) -> bool {
         let stands_here = self.next() == mark && self.at < self.text.len();
@@ -203,9 +208,9 @@ impl<'s> Reader<'s> {
 
     pub(super) fn unexpected(&mut self, what: &str) -> Diagnostic {
         self.next();
-        if self.blank.end == self.at && self.text[self.blank.clone()].contains('\n') {
+        if self.text[self.end()..self.at].contains('\n') {
             // What was expected belongs to the line before.
-            self.at = self.blank.start;
+            self.at = self.end();
             let message = format!("expected {what}, found the end of the line");
             return Diagnostic::error(&codes::SYNTAX, self.span(self.at, self.at), message);
         }

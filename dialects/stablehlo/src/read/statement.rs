@@ -209,7 +209,7 @@ impl<'s> Reader<'s> {
         }
         let made = self.module.create(state);
         op.regions.attach(&mut self.module, made);
-        let whole = self.span(op.start, self.at);
+        let whole = self.span(op.start, self.end());
         self.module.set_spans(made, op.name_span, whole, &op.operand_spans, &spans);
         self.module.append(op.block, made);
         if op.is_damaged {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use tofu_dialect_func::VISIBILITY;
 use tofu_ir::{
-    ARGUMENT_ATTRIBUTES, AttrData, FUNCTION_TYPE, OpId, RESULT_ATTRIBUTES, SYMBOL_NAME, write_string,
-    write_word,
+    ARGUMENT_ATTRIBUTES, AttrData, FUNCTION_TYPE, OpId, RESULT_ATTRIBUTES, SYMBOL_NAME, TypeData,
+    write_string, write_word,
 };
 
 use super::{Foreign, Writer};
@@ -62,14 +62,23 @@ impl Writer<'_> {
             self.item_attributes(op, ARGUMENT_ATTRIBUTES, index);
         }
         self.out.push(')');
-        if !function.results.is_empty() {
-            self.out.push_str(" -> (");
-            for (index, &ty) in function.results.iter().enumerate() {
-                self.separate(index);
+        match *function.results {
+            [] => {}
+            [ty] if module.attr(op, RESULT_ATTRIBUTES).is_none()
+                && !matches!(module.type_data(ty), TypeData::Function(_)) =>
+            {
+                self.out.push_str(" -> ");
                 self.ty(ty);
-                self.item_attributes(op, RESULT_ATTRIBUTES, index);
             }
-            self.out.push(')');
+            ref results => {
+                self.out.push_str(" -> (");
+                for (index, &ty) in results.iter().enumerate() {
+                    self.separate(index);
+                    self.ty(ty);
+                    self.item_attributes(op, RESULT_ATTRIBUTES, index);
+                }
+                self.out.push(')');
+            }
         }
         let said = [ARGUMENT_ATTRIBUTES, FUNCTION_TYPE, RESULT_ATTRIBUTES, SYMBOL_NAME, VISIBILITY];
         self.keyword_attributes(foreign, &said);

@@ -110,6 +110,23 @@ fn functions_end_in_return() {
     assert_eq!(whole(&of("stablehlo.return")), whole(&of("return")));
 }
 
+/// A mistake is shown in the text, and carries the framework's name for the op.
+#[test]
+fn diagnostics_name_what_the_framework_named() {
+    let text = "func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>) {
+  %0 = stablehlo.add %x, %y : (tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32> loc(#loc1)
+  return
+}
+#loc = loc(\"model.py\":10:7 to 12:1)
+#loc1 = loc(\"jit(f)/add\"(#loc))
+";
+    let parsed = parse(text, ReadOptions::default());
+    let [found] = &parsed.diagnostics[..] else { panic!("{:?}", parsed.diagnostics) };
+    assert_eq!(found.notes, ["the op comes from \"jit(f)/add\"(\"model.py\":10:7)"]);
+    let span = found.primary.span;
+    assert_eq!(&text[span.start as usize - 1..span.end as usize - 1], "%y");
+}
+
 /// What nothing knows is the same text again.
 #[test]
 fn unknown_things_are_written_as_they_were() {

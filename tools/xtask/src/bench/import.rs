@@ -3,7 +3,7 @@
 //! `tofu-opt` is measured as a whole process, which starts, reads the file, verifies the program and ends; of JAX only the parsing (and
 //! verifying) itself, in a process that has read a text before.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
@@ -69,6 +69,36 @@ pub(crate) fn run(options: &Options) -> Done {
             wall * 1e3,
             jax * 1e3,
             megabytes / wall
+        );
+    }
+    let Some(largest) = files.iter().max_by_key(|file| std::fs::metadata(file).map_or(0, |data| data.len()))
+    else {
+        return Ok(());
+    };
+    growth(&tofu_opt, &std::fs::read_to_string(largest)?, directory.path())
+}
+
+/// Programs of several times the functions of one.
+fn growth(tofu_opt: &Path, program: &str, directory: &Path) -> Done {
+    println!("\n{:>7} {:>11} {:>9} {:>13}", "MB", "tofu-opt ms", "ms per MB", "peak KiB / MB");
+    let (head, rest) = program.split_once('\n').unwrap_or((program, ""));
+    let functions = rest.trim_end().trim_end_matches('}');
+    for copies in [1, 2, 4, 8] {
+        let copy = |number| functions.replace('@', &format!("@copy{number}_"));
+        let text = format!("{head}\n{}}}\n", (0..copies).map(copy).collect::<String>());
+        let path = directory.join("growth.mlir");
+        std::fs::write(&path, &text)?;
+        let mut costs = Vec::new();
+        for _ in 0..3 {
+            costs.push(measure(Command::new(tofu_opt).arg(&path).arg("--emit=none"))?);
+        }
+        let megabytes = text.len() as f64 / 1e6;
+        let milliseconds = median(costs.iter().map(|cost| cost.wall)) * 1e3;
+        let peak = median(costs.iter().map(|cost| cost.peak)) / 1024.0;
+        println!(
+            "{megabytes:>7.2} {milliseconds:>11.1} {:>9.1} {:>13.0}",
+            milliseconds / megabytes,
+            peak / megabytes
         );
     }
     Ok(())
