@@ -460,7 +460,6 @@ static KEPT: &[&str] = &[
     "channel_id",
     "composite_attributes",
     "decomposition",
-    "error_message",
     "has_side_effect",
     "infeed_config",
     "is_host_transfer",

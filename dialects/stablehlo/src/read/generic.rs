@@ -88,7 +88,8 @@ impl<'s> Reader<'s> {
     pub(super) fn check_inputs(&mut self, op: &mut Op<'s>, inputs: &[Type], start: usize) {
         if inputs.len() != op.operands.len() {
             let given = plural(op.operands.len(), "operand");
-            let message = format!("the op has {given}, but {} types are written for them", inputs.len());
+            let written = plural(inputs.len(), "type");
+            let message = format!("the op has {given}, but {written} written for them");
             let span = self.span(start, self.at);
             self.error(&codes::WRONG_OPERAND_COUNT, span, message);
             op.is_damaged = true;
