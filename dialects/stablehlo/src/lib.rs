@@ -3,6 +3,28 @@
 //! [`read`] turns what JAX prints (and MLIR's generic form of it) into a module of our own dialects: `stablehlo.add` becomes
 //! `tensor.add`, `func.func` our `func`. What StableHLO says beyond that is kept under the dialects of this crate.
 //!
+//! ```
+//! use std::sync::Arc;
+//! use tofu_diagnostics::SourceMap;
+//! use tofu_dialect_stablehlo::{self as stablehlo, ReadOptions, WriteOptions};
+//! use tofu_ir::Registry;
+//!
+//! let text = "module {
+//!   func.func @double(%x: tensor<4xf32>) -> tensor<4xf32> {
+//!     %0 = stablehlo.add %x, %x : tensor<4xf32>
+//!     return %0 : tensor<4xf32>
+//!   }
+//! }
+//! ";
+//! let dialects = [&tofu_dialect_func::DIALECT, &tofu_dialect_tensor::DIALECT, &stablehlo::DIALECT];
+//! let registry = Arc::new(Registry::new(&dialects).unwrap());
+//! let mut sources = SourceMap::new();
+//! let file = sources.add("double.mlir", text).unwrap();
+//! let parsed = stablehlo::read(&sources, file, registry, ReadOptions::default());
+//! assert!(parsed.is_ok());
+//! assert_eq!(stablehlo::write(&parsed.module, WriteOptions::default()).unwrap(), text);
+//! ```
+//!
 //! | file | holds |
 //! |---|---|
 //! | `syntax` | the table of how ops and attributes are written, where that does not follow from ours |
