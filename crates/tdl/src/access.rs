@@ -160,13 +160,19 @@ enum Degree {
 }
 
 fn is_linear(data: &Data, number: u32) -> bool {
-    let walk = Linearity { data, source: Source::Operand(number) };
+    let mut walk = Linearity { data, source: Source::Operand(number), lets: Vec::new() };
+    for item in &data.lets {
+        let degree = walk.scalar(item.body);
+        walk.lets.push(degree);
+    }
     data.results.iter().all(|result| matches!(walk.scalar(result.body), Degree::Linear | Degree::Zero))
 }
 
 struct Linearity<'d> {
     data: &'d Data,
     source: Source,
+    /// The degrees of the intermediate tensors so far; each uses only earlier ones.
+    lets: Vec<Degree>,
 }
 
 impl Linearity<'_> {
@@ -185,7 +191,7 @@ impl Linearity<'_> {
                 }
                 match source {
                     source if *source == self.source => Linear,
-                    Source::Let(number) => self.scalar(data.lets[*number as usize].body),
+                    Source::Let(number) => self.lets[*number as usize],
                     Source::Operand(_) => Constant,
                 }
             }
@@ -230,7 +236,7 @@ impl Linearity<'_> {
             Scalar::Opaque(call, _) => {
                 let call = data.opaque(*call);
                 constant_if(call.arguments.iter().all(|slice| match slice.source {
-                    Source::Let(number) => is_constant(self.scalar(data.lets[number as usize].body)),
+                    Source::Let(number) => is_constant(self.lets[number as usize]),
                     source => source != self.source,
                 }))
             }

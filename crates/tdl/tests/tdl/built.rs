@@ -387,3 +387,17 @@ fn random_numbers_are_spread_evenly_and_split() {
     let neighbours: Vec<f64> = numbers.windows(2).map(|pair| (pair[0] - 0.5) * (pair[1] - 0.5)).collect();
     assert!(mean(&neighbours).abs() < 0.003, "neighbours depend on each other");
 }
+
+/// Each tensor is used twice by the next one: written out, the last would have 2^200 reads.
+#[test]
+fn intermediate_tensors_are_looked_at_once() {
+    let lets: String = (1..200).map(|n| format!("let a{n}[i] = a{}[i] + a{}[i]\n", n - 1, n - 1)).collect();
+    let text = format!("tdl @doubling(x: [N]) -> [N] {{ let a0[i] = x[i]\n{lets} out[i] = a199[i] }}");
+    let description = read(&text);
+    assert!(accesses(&description).operands[0].is_linear);
+    let all = strategies(&description);
+    assert_eq!(all.len(), 1);
+    let part = all[0].part(&description, &[8], 2, 1);
+    assert_eq!(regions(&description, &[8], &part)[0].dims[0].start, 4);
+    assert_eq!(cost(&description, &[8], &[F32], &part, &OpaqueRegistry::builtin()).flops, 4 * 199);
+}
