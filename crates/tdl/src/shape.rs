@@ -141,16 +141,40 @@ pub(crate) fn solve_named(
     let results = data.results.iter().map(|result| tensor(&result.dims, result.ty)).collect();
     let extents = solver.extents();
     let known: Option<Vec<i64>> = extents.iter().map(|extent| i64::try_from(extent.size()?).ok()).collect();
-    if let Some(index) = known.and_then(|known| magnitude::too_large(data, &known)) {
-        return Err(Mismatch {
-            code: codes::SHAPE_MISMATCH.id,
-            message: "for these extents an index passes 2^62".to_owned(),
-            value: None,
-            other: None,
-            span: description.spans().indices.get(index.index()).copied().unwrap_or(Span::NONE),
-        });
+    if let Some(known) = known {
+        check_sizes(description, &known, names)?;
     }
     Ok(Solution { extents, assumptions: solver.assumptions(), types, operands, results })
+}
+
+/// Whether known extents make results that exist, and indices that can be computed.
+fn check_sizes(description: &Description, extents: &[i64], names: Names<'_>) -> Result<(), Mismatch> {
+    let data = description.data();
+    let mismatch = |message: String, value: Option<Value>, span: Span| Mismatch {
+        code: codes::SHAPE_MISMATCH.id,
+        message,
+        value,
+        other: None,
+        span,
+    };
+    for (number, result) in data.results.iter().enumerate() {
+        for (dimension, &dim) in result.dims.iter().enumerate() {
+            let size = crate::evaluate::eval_extent(data, dim, extents);
+            if size.is_none_or(|size| size < 0) {
+                let value = Value::Result(number);
+                let size = size.map_or("beyond 64 bits".to_owned(), |size| size.to_string());
+                let message = format!("dimension {dimension} of {} would be {size}", names(value));
+                return Err(mismatch(message, Some(value), description.spans().whole));
+            }
+        }
+    }
+    match magnitude::too_large(data, extents) {
+        None => Ok(()),
+        Some(index) => {
+            let span = description.spans().indices.get(index.index()).copied().unwrap_or(Span::NONE);
+            Err(mismatch("for these extents an index passes 2^62".to_owned(), None, span))
+        }
+    }
 }
 
 /// The extents of the operands, for extents of the description in its order; `None` if one is negative or too large.
