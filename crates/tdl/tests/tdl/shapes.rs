@@ -138,8 +138,8 @@ fn element_types_must_agree_and_fit() {
 #[test]
 fn results_have_no_negative_extents() {
     let cut = read("tdl @cut(x: [N]) -> [N - 10] { out[i] = x[i + 10] }");
-    let of = |size: u64| solve(&cut, &[TensorType::of(&[size], ElementType::F32)]);
-    assert_eq!(of(12).unwrap().results, [TensorType::of(&[2], ElementType::F32)]);
-    assert_eq!(of(10).unwrap().results, [TensorType::of(&[0], ElementType::F32)]);
+    let of = |size: u64| solve(&cut, &[TensorType::of(&[size], F32)]);
+    assert_eq!(of(12).unwrap().results, [TensorType::of(&[2], F32)]);
+    assert_eq!(of(10).unwrap().results, [TensorType::of(&[0], F32)]);
     assert_eq!(of(4).unwrap_err().message, "@cut: dimension 0 of the result `out` would be -6");
 }
