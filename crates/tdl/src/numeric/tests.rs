@@ -243,6 +243,21 @@ fn complex_numbers() {
     assert_eq!(apply(UnaryOp::LogPlusOne, 1e-20, 0.0).0, 1e-20);
 }
 
+#[test]
+fn complex_powers_of_zero() {
+    let word = |re: f64, im: f64| Word::of_complex(Complex64, re, im);
+    let pow = |re: f64, im: f64| {
+        binary_fn(BinaryOp::Pow, Complex64)(BinaryOp::Pow, Complex64, word(0.0, 0.0), word(re, im))
+            .as_complex(Complex64)
+    };
+    assert_eq!(pow(0.0, 0.0), (1.0, 0.0));
+    assert_eq!((pow(2.0, 0.0), pow(0.5, 0.0)), ((0.0, 0.0), (0.0, 0.0)));
+    for (re, im) in [(-1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (-3.0, -4.0)] {
+        let power = pow(re, im);
+        assert!(power.0.is_nan() && power.1.is_nan(), "{re} + {im}i: {power:?}");
+    }
+}
+
 /// Whether a function of `f64`s has these values, to some units in the last place.
 fn check_values(run: impl Fn(&[f64]) -> f64, values: &[(&[f64], f64)]) {
     for (arguments, wanted) in values {
