@@ -14,7 +14,7 @@ mod special;
 
 use tofu_ir::{ElementKind, ElementType, decode_float, encode_float};
 
-use crate::description::Reducer;
+use crate::description::{Reducer, TypeRef};
 use crate::scalar::{BinaryOp, Comparison, Literal, UnaryOp};
 
 /// A value of some element type: integers sign- or zero-extended, floats as their bits, complex numbers as the bits of
@@ -175,13 +175,7 @@ fn extreme(element: ElementType, highest: bool) -> Word {
 
 /// What a reducer gives of nothing.
 pub fn identity(reducer: Reducer, element: ElementType) -> Word {
-    match reducer {
-        Reducer::Sum | Reducer::Or | Reducer::Custom(_) => literal(Literal::Int(0), element),
-        Reducer::Prod => literal(Literal::Int(1), element),
-        Reducer::Max => extreme(element, false),
-        Reducer::Min => extreme(element, true),
-        Reducer::And => Word::of_int(element, -1),
-    }
+    literal(reducer.identity(TypeRef::Concrete(element)), element)
 }
 
 /// The function that combines two values for a reducer.

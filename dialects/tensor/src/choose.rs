@@ -111,7 +111,10 @@ pub fn compare(
 
 fn describe_compare(module: &Module, op: OpId) -> Result<Description, Diagnostic> {
     let element = operand_type(module, op, 0)?.element;
-    let direction = Direction::of(module, op).unwrap_or(Direction::Equal);
+    let direction = Direction::of(module, op).ok_or_else(|| {
+        let message = format!("`direction` must be {}", DIRECTIONS.name);
+        wrong_attribute(module, op, "direction", message)
+    })?;
     if element.is_complex() && !matches!(direction, Direction::Equal | Direction::NotEqual) {
         let message = "complex numbers are only equal or not equal".to_owned();
         return Err(wrong_attribute(module, op, "direction", message));

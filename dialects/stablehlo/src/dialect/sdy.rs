@@ -14,9 +14,9 @@
 
 use tofu_diagnostics::Diagnostic;
 use tofu_ir::{
-    Attr, AttrClass, AttrData, Control, Dialect, DialectAttr, INT, Module, OpDef, ParameterReader,
-    ParameterWriter, ParametricDef, STRING, SYMBOL_DEFINITION, SYMBOL_NAME, Trait, any, op, optional, region,
-    required,
+    Attr, AttrClass, AttrData, Control, Dialect, DialectAttr, INT, Module, OpDef, OpId, ParameterReader,
+    ParameterWriter, ParametricDef, STRING, SYMBOL_DEFINITION, SYMBOL_NAME, Trait, TypeData, any, op,
+    optional, region, required,
 };
 use tofu_tdl::Undescribed;
 
@@ -89,6 +89,11 @@ pub static MESH: OpDef = op("sdy.mesh")
     .attributes(&[required("mesh", IS_MESH), required(SYMBOL_NAME, SYMBOL_DEFINITION)])
     .traits(&[Trait::Symbol, Trait::TopLevel]);
 
+/// The type of the operand: these ops say something of a value and hand it on.
+fn same_type(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
+    Ok(vec![module.value_type(module.operand(op, 0)).clone()])
+}
+
 /// `sdy.sharding_constraint`: a value with this sharding.
 pub static SHARDING_CONSTRAINT: OpDef = op("sdy.sharding_constraint")
     .summary("A value with this sharding.")
@@ -97,7 +102,7 @@ pub static SHARDING_CONSTRAINT: OpDef = op("sdy.sharding_constraint")
     .results(&[any("result")])
     .attributes(&[required("sharding", IS_SHARDING)])
     .traits(&[Trait::Pure])
-    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]))
+    .infer_types(same_type)
     .interfaces(&[&Control::Forward]);
 
 /// `sdy.reshard`: a value moved to another sharding.
@@ -108,7 +113,7 @@ pub static RESHARD: OpDef = op("sdy.reshard")
     .results(&[any("result")])
     .attributes(&[required("sharding", IS_SHARDING)])
     .traits(&[Trait::Pure])
-    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]))
+    .infer_types(same_type)
     .interfaces(&[&Control::Forward]);
 
 /// `sdy.data_flow_edge`: a place through which shardings pass from one op to another.
@@ -119,7 +124,7 @@ pub static DATA_FLOW_EDGE: OpDef = op("sdy.data_flow_edge")
     .results(&[any("result")])
     .attributes(&[optional("sharding", IS_SHARDING)])
     .traits(&[Trait::Pure])
-    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]))
+    .infer_types(same_type)
     .interfaces(&[&Control::Forward]);
 
 /// `sdy.propagation_barrier`: a place where shardings pass in one direction only, or not at all.
@@ -130,7 +135,7 @@ pub static PROPAGATION_BARRIER: OpDef = op("sdy.propagation_barrier")
     .results(&[any("result")])
     .attributes(&[required("allowed_direction", INT)])
     .traits(&[Trait::Pure])
-    .infer_types(|module, op| Ok(vec![module.value_type(module.operand(op, 0)).clone()]))
+    .infer_types(same_type)
     .interfaces(&[&Control::Forward]);
 
 /// `sdy.sharding_group`: values of one group get one sharding.
