@@ -3,15 +3,19 @@
 //! - [`Whole::compare`]: a strategy is sound. The operands are cut as the regions say, each worker's share is run alone,
 //!   and what comes out is put together as the strategy says: that must be what the whole op gives, exactly for integers
 //!   and to rounding for floats.
+//! - [`Whole::check_linear`]: partial sums pass through. Each worker is given random terms of the operands, and what comes
+//!   out must be terms of what the whole op gives.
 //! - [`Whole::check_regions`]: regions are tight. Each is the smallest strided box around the elements that are really
 //!   read.
 //!
 //! What is wrong is told as text.
 
 mod shares;
+mod terms;
 mod trace;
 
 pub use shares::{cut, same};
+pub use terms::SpoilLinear;
 
 use tofu_tdl::{Description, OpaqueRegistry, Region, Tensor, evaluate, strategies};
 

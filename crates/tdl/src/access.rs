@@ -1,7 +1,8 @@
 //! How a description reads its operands: what makes ops fusible, movable and linear.
 
 use crate::description::*;
-use crate::scalar::{BinaryOp, Literal, UnaryOp};
+use crate::linear::is_additive;
+use crate::scalar::BinaryOp;
 
 /// What a description does with its operands.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,7 +65,7 @@ impl AccessMap {
 pub fn accesses(description: &Description) -> Accesses {
     let data = description.data();
     let operands: Vec<Access> = (0..data.parameters.len() as u32)
-        .map(|number| Access { map: map(data, number), is_linear: is_linear(data, number) })
+        .map(|number| Access { map: map(data, number), is_linear: is_additive(data, number as usize) })
         .collect();
     let has_reduction = !data.reductions.is_empty();
     let has_opaque = !data.opaques.is_empty();
@@ -144,114 +145,4 @@ fn map(data: &Data, number: u32) -> AccessMap {
         map.push(first);
     }
     AccessMap::Projection(map)
-}
-
-/// How an expression depends on an operand.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Degree {
-    /// It is 0.
-    Zero,
-    /// Not at all.
-    Constant,
-    /// Additively.
-    Linear,
-    /// In another way.
-    Other,
-}
-
-fn is_linear(data: &Data, number: u32) -> bool {
-    let mut walk = Linearity { data, source: Source::Operand(number), lets: Vec::new() };
-    for item in &data.lets {
-        let degree = walk.scalar(item.body);
-        walk.lets.push(degree);
-    }
-    data.results.iter().all(|result| matches!(walk.scalar(result.body), Degree::Linear | Degree::Zero))
-}
-
-struct Linearity<'d> {
-    data: &'d Data,
-    source: Source,
-    /// The degrees of the intermediate tensors so far; each uses only earlier ones.
-    lets: Vec<Degree>,
-}
-
-impl Linearity<'_> {
-    fn scalar(&self, id: ScalarId) -> Degree {
-        use Degree::*;
-        let data = self.data;
-        let constant_if = |all: bool| if all { Constant } else { Other };
-        let is_constant = |degree: Degree| matches!(degree, Constant | Zero);
-        match data.scalar(id) {
-            Scalar::Literal(Literal::Int(0)) => Zero,
-            Scalar::Literal(_) | Scalar::Carried(..) => Constant,
-            Scalar::Index(index) => constant_if(self.index_is_constant(*index)),
-            Scalar::Read(source, indices) => {
-                if !indices.iter().all(|&index| self.index_is_constant(index)) {
-                    return Other;
-                }
-                match source {
-                    source if *source == self.source => Linear,
-                    Source::Let(number) => self.lets[*number as usize],
-                    Source::Operand(_) => Constant,
-                }
-            }
-            Scalar::Unary(op, a) => match (op, self.scalar(*a)) {
-                (UnaryOp::Neg | UnaryOp::Real | UnaryOp::Imag, degree) => degree,
-                (_, degree) => constant_if(is_constant(degree)),
-            },
-            Scalar::Binary(op, a, b) => match (op, self.scalar(*a), self.scalar(*b)) {
-                (_, a, b) if is_constant(a) && is_constant(b) => Constant,
-                (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Complex, Linear | Zero, Linear | Zero) => Linear,
-                (BinaryOp::Mul, Linear, b) if is_constant(b) => Linear,
-                (BinaryOp::Mul, a, Linear) if is_constant(a) => Linear,
-                (BinaryOp::Div, Linear, b) if is_constant(b) && data.is_inexact(id) => Linear,
-                _ => Other,
-            },
-            Scalar::Compare(_, a, b) => {
-                constant_if(is_constant(self.scalar(*a)) && is_constant(self.scalar(*b)))
-            }
-            Scalar::Select(condition, a, b) => {
-                match (self.scalar(*condition), self.scalar(*a), self.scalar(*b)) {
-                    (condition, a, b) if is_constant(condition) => match (a, b) {
-                        (Zero, Zero) => Zero,
-                        (Linear | Zero, Linear | Zero) => Linear,
-                        (a, b) => constant_if(is_constant(a) && is_constant(b)),
-                    },
-                    _ => Other,
-                }
-            }
-            Scalar::Convert(a) => match self.scalar(*a) {
-                Linear if data.is_float(*a) && data.is_float(id) => Linear,
-                degree => constant_if(is_constant(degree)),
-            },
-            Scalar::Bitcast(a) => constant_if(is_constant(self.scalar(*a))),
-            Scalar::Reduce(reduction, _) => {
-                let reduction = data.reduction(*reduction);
-                let degrees: Vec<Degree> = reduction.bodies.iter().map(|&body| self.scalar(body)).collect();
-                match (reduction.reducer, &degrees[..]) {
-                    (Reducer::Sum, [degree]) => *degree,
-                    _ => constant_if(degrees.into_iter().all(is_constant)),
-                }
-            }
-            Scalar::Opaque(call, _) => {
-                let call = data.opaque(*call);
-                constant_if(call.arguments.iter().all(|slice| match slice.source {
-                    Source::Let(number) => is_constant(self.lets[number as usize]),
-                    source => source != self.source,
-                }))
-            }
-        }
-    }
-
-    fn index_is_constant(&self, id: IndexId) -> bool {
-        match self.data.index(id) {
-            Index::Const(_) | Index::Extent(_) | Index::Var(_) => true,
-            Index::Add(a, b)
-            | Index::Sub(a, b)
-            | Index::Mul(a, b)
-            | Index::FloorDiv(a, b)
-            | Index::Mod(a, b) => self.index_is_constant(a) && self.index_is_constant(b),
-            Index::Data(scalar) => matches!(self.scalar(scalar), Degree::Constant | Degree::Zero),
-        }
-    }
 }

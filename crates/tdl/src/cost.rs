@@ -129,7 +129,8 @@ impl<'a> Counter<'a> {
                 self.counts(*a).saturating_add(self.scalar(*a)).saturating_add(self.scalar(*b))
             }
             Scalar::Select(condition, a, b) => {
-                self.scalar(*condition).saturating_add(self.scalar(*a).max(self.scalar(*b)))
+                let branches = self.part.kept(id, [*a, *b]).map(|branch| self.scalar(branch));
+                self.scalar(*condition).saturating_add(branches.max().unwrap_or(0))
             }
             Scalar::Convert(a) | Scalar::Bitcast(a) => self.scalar(*a),
             Scalar::Reduce(_, component) if *component > 0 => 0,
@@ -185,7 +186,8 @@ impl<'a> Counter<'a> {
             }
             Scalar::Compare(_, a, b) => [*a, *b].into_iter().for_each(|part| self.note_calls(part, ranges)),
             Scalar::Select(a, b, c) => {
-                [*a, *b, *c].into_iter().for_each(|part| self.note_calls(part, ranges))
+                self.note_calls(*a, ranges);
+                self.part.kept(id, [*b, *c]).for_each(|branch| self.note_calls(branch, ranges));
             }
             Scalar::Reduce(number, _) => {
                 let outer = ranges.len();

@@ -50,7 +50,8 @@ pub struct Part {
     /// Index variables of reductions, likewise.
     pub reductions: Vec<(ReductionId, VarId, u64, u64)>,
     /// Sums `a + b`, and which of `a` and `b` is left out: it is not computed, and 0 stands in its place. Likewise
-    /// differences, products, `max`, `min`, `and` and `or`, each with what its reducer gives of nothing.
+    /// differences, products, `max`, `min`, `and` and `or`, each with what its reducer gives of nothing; and the branches
+    /// of `if … then a else b`, with 0.
     pub left_out: Vec<(ScalarId, ScalarId)>,
     /// What is given after the results.
     pub carried: Vec<Carried>,
@@ -84,7 +85,7 @@ impl Part {
         self.left_out.contains(&(of, operand))
     }
 
-    /// The operands of a function of two values that are not left out.
+    /// The operands of a function of two values, or the branches of a choice, that are not left out.
     pub(crate) fn kept(&self, of: ScalarId, operands: [ScalarId; 2]) -> impl Iterator<Item = ScalarId> {
         operands.into_iter().filter(move |&operand| !self.leaves_out(of, operand))
     }

@@ -11,6 +11,7 @@
 //! | the op that one worker runs on its share | [`local`] |
 //! | operations and bytes | [`cost`] |
 //! | whether it is element-wise, a broadcast, linear | [`accesses`] |
+//! | the operands that may be sums still to be made | [`linear()`] |
 //! | its results, for actual operands | [`evaluate`] |
 //!
 //! Ops have descriptions through the interface [`Describe`]; [`infer_types`] and [`verify_types`] are what their
@@ -70,6 +71,7 @@ mod evaluate;
 mod facts;
 pub mod functions;
 mod infer;
+mod linear;
 mod local;
 pub mod numeric;
 mod opaque;
@@ -91,6 +93,7 @@ pub use evaluate::{
     Carried, EvaluateError, Part, Tensor, Trace, combine_partials, eval_extent, evaluate, evaluate_part,
 };
 pub use infer::{describe, infer_types, solve_op, solve_op_as, verify_types};
+pub use linear::{Linear, linear};
 pub use local::{Local, local};
 pub use opaque::{
     OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueRegistry, OpaqueResults, Reference,

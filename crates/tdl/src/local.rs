@@ -194,13 +194,14 @@ impl Rewriter<'_> {
                 holds.assume(*condition, true);
                 fails.assume(*condition, false);
                 if holds.is_dead() {
-                    return self.scalar(*b, &mut fails);
+                    return self.kept(id, Reducer::Sum, *b, &mut fails);
                 }
                 if fails.is_dead() {
-                    return self.scalar(*a, &mut holds);
+                    return self.kept(id, Reducer::Sum, *a, &mut holds);
                 }
                 let condition = self.scalar(*condition, scope);
-                let (a, b) = (self.scalar(*a, &mut holds), self.scalar(*b, &mut fails));
+                let a = self.kept(id, Reducer::Sum, *a, &mut holds);
+                let b = self.kept(id, Reducer::Sum, *b, &mut fails);
                 self.b.select(condition, a, b)
             }
             Scalar::Convert(a) => {
@@ -248,14 +249,20 @@ impl Rewriter<'_> {
             (true, false) if op != BinaryOp::Sub => return self.scalar(b, scope),
             _ => {}
         }
-        let [a, b] = [a, b].map(|operand| match Reducer::of(op).filter(|_| left_out(operand)) {
+        let [a, b] = [a, b].map(|operand| match Reducer::of(op) {
+            Some(reducer) => self.kept(id, reducer, operand, scope),
             None => self.scalar(operand, scope),
-            Some(reducer) => {
-                let ty = self.data.scalar_type(operand);
-                self.b.literal(reducer.identity(ty), ty)
-            }
         });
         self.b.binary(op, a, b)
+    }
+
+    /// An operand of a function, or what the reducer gives of nothing if the part leaves it out.
+    fn kept(&mut self, of: ScalarId, reducer: Reducer, operand: ScalarId, scope: &mut Scope<'_>) -> ScalarId {
+        if !self.part.leaves_out(of, operand) {
+            return self.scalar(operand, scope);
+        }
+        let ty = self.data.scalar_type(operand);
+        self.b.literal(reducer.identity(ty), ty)
     }
 
     fn reduce(&mut self, id: ReductionId, component: u32, scope: &Scope<'_>) -> ScalarId {

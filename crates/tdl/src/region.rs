@@ -163,7 +163,7 @@ impl Walk<'_> {
             Scalar::Select(condition, a, b) => {
                 self.scalar(*condition, scope);
                 for (branch, holds) in [(*a, true), (*b, false)] {
-                    if let Scalar::Literal(_) = data.scalar(branch) {
+                    if matches!(data.scalar(branch), Scalar::Literal(_)) || self.part.leaves_out(id, branch) {
                         continue;
                     }
                     let mut inside = scope.clone();

@@ -30,6 +30,52 @@ fn selected(data: &Data, condition: ScalarId, var: VarId, vars: &[VarId]) -> Opt
     }
 }
 
+/// Visits the expressions that an expression is made of, those that an index depends on and the bodies of intermediate
+/// tensors included; all of them stand before it in the table.
+pub(crate) fn each_part(data: &Data, id: ScalarId, visit: &mut dyn FnMut(ScalarId)) {
+    let tensor = |source: Source, visit: &mut dyn FnMut(ScalarId)| {
+        if let Source::Let(number) = source {
+            visit(data.lets[number as usize].body);
+        }
+    };
+    match data.scalar(id) {
+        Scalar::Literal(_) | Scalar::Carried(..) => {}
+        Scalar::Index(index) => each_element(data, *index, visit),
+        Scalar::Read(source, indices) => {
+            tensor(*source, visit);
+            indices.iter().for_each(|&index| each_element(data, index, visit));
+        }
+        Scalar::Unary(_, a) | Scalar::Convert(a) | Scalar::Bitcast(a) => visit(*a),
+        Scalar::Binary(_, a, b) | Scalar::Compare(_, a, b) => [*a, *b].into_iter().for_each(visit),
+        Scalar::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(visit),
+        Scalar::Reduce(reduction, _) => {
+            let reduction = data.reduction(*reduction);
+            reduction.bodies.iter().for_each(|&body| visit(body));
+            if let Reducer::Custom(combiner) = reduction.reducer {
+                data.combiner(combiner).identities.iter().for_each(|&identity| visit(identity));
+            }
+        }
+        Scalar::Opaque(call, indices) => {
+            let arguments = &data.opaque(*call).arguments;
+            arguments.iter().for_each(|slice| tensor(slice.source, visit));
+            let slots = arguments.iter().flat_map(|slice| slice.dims.iter().flatten());
+            slots.chain(indices).for_each(|&index| each_element(data, index, visit));
+        }
+    }
+}
+
+/// Visits the elements that an index depends on.
+pub(crate) fn each_element(data: &Data, id: IndexId, visit: &mut dyn FnMut(ScalarId)) {
+    match data.index(id) {
+        Index::Const(_) | Index::Extent(_) | Index::Var(_) => {}
+        Index::Add(a, b) | Index::Sub(a, b) | Index::Mul(a, b) | Index::FloorDiv(a, b) | Index::Mod(a, b) => {
+            each_element(data, a, visit);
+            each_element(data, b, visit);
+        }
+        Index::Data(scalar) => visit(scalar),
+    }
+}
+
 /// Whether an expression uses a variable.
 pub(crate) fn mentions_var(data: &Data, id: ScalarId, var: VarId) -> bool {
     any_index(data, id, &|index| index == Index::Var(var))

@@ -13,7 +13,6 @@ use super::{Carried, Part};
 use crate::description::*;
 use crate::numeric::{self, Word};
 use crate::opaque::OpaqueRegistry;
-use crate::scalar::BinaryOp;
 use crate::shape::resolve;
 use crate::walk::single_term;
 
@@ -212,7 +211,11 @@ impl<'c, 'a> Compiler<'c, 'a> {
             }
             Scalar::Binary(op, a, b) => {
                 let element = type_of(self, *a);
-                let (a, b) = (self.operand(id, *op, *a, block)?, self.operand(id, *op, *b, block)?);
+                let [a, b] = [*a, *b].map(|operand| match Reducer::of(*op) {
+                    Some(reducer) => self.kept(id, reducer, operand, block),
+                    None => self.scalar(operand, block),
+                });
+                let (a, b) = (a?, b?);
                 let run = numeric::binary_fn(*op, element);
                 Step::Binary { to: self.register(), a, b, op: *op, element, run }
             }
@@ -223,8 +226,8 @@ impl<'c, 'a> Compiler<'c, 'a> {
             }
             Scalar::Select(condition, a, b) => {
                 let condition = self.scalar(*condition, block)?;
-                let then = self.inner(|this, block| this.scalar(*a, block))?;
-                let otherwise = self.inner(|this, block| this.scalar(*b, block))?;
+                let then = self.inner(|this, block| this.kept(id, Reducer::Sum, *a, block))?;
+                let otherwise = self.inner(|this, block| this.kept(id, Reducer::Sum, *b, block))?;
                 Step::If { to: self.register(), condition, then, otherwise }
             }
             Scalar::Convert(a) => {
@@ -245,17 +248,21 @@ impl<'c, 'a> Compiler<'c, 'a> {
         Ok(to)
     }
 
-    /// An operand of a function of two values, unless the part leaves it out.
-    fn operand(&mut self, of: ScalarId, op: BinaryOp, operand: ScalarId, block: &mut Block) -> Compiled<Reg> {
-        match Reducer::of(op).filter(|_| self.context.part.leaves_out(of, operand)) {
-            None => self.scalar(operand, block),
-            Some(reducer) => {
-                let element = self.context.element(self.context.data.scalar_type(operand));
-                let to = self.register();
-                block.push(Step::Constant { to, value: numeric::identity(reducer, element) });
-                Ok(to)
-            }
+    /// An operand of a function, or what the reducer gives of nothing if the part leaves it out.
+    fn kept(
+        &mut self,
+        of: ScalarId,
+        reducer: Reducer,
+        operand: ScalarId,
+        block: &mut Block,
+    ) -> Compiled<Reg> {
+        if !self.context.part.leaves_out(of, operand) {
+            return self.scalar(operand, block);
         }
+        let element = self.context.element(self.context.data.scalar_type(operand));
+        let to = self.register();
+        block.push(Step::Constant { to, value: numeric::identity(reducer, element) });
+        Ok(to)
     }
 
     fn buffer(source: Source) -> Buffer {

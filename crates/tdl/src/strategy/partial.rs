@@ -16,7 +16,7 @@ use tofu_ir::EntityId;
 
 use crate::description::*;
 use crate::scalar::{BinaryOp, UnaryOp};
-use crate::walk::any_index_in;
+use crate::walk::{each_element, each_part};
 
 /// How the values that workers hold of an expression are combined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,7 +128,9 @@ impl<'d> Forms<'d> {
                 let body = data.lets[*number as usize].body;
                 let form = self.of(body)?;
                 let mut whole = Vec::new();
-                indices.iter().for_each(|&index| elements_in(data, index, &mut whole));
+                indices
+                    .iter()
+                    .for_each(|&index| each_element(data, index, &mut |element| whole.push(element)));
                 Some((form, Parts { partial: vec![body], whole, ..Parts::default() }))
             }
             _ => None,
@@ -174,49 +176,12 @@ impl<'d> Forms<'d> {
     }
 }
 
-/// The elements that an index depends on.
-fn elements_in(data: &Data, id: IndexId, found: &mut Vec<ScalarId>) {
-    match data.index(id) {
-        Index::Const(_) | Index::Extent(_) | Index::Var(_) => {}
-        Index::Add(a, b) | Index::Sub(a, b) | Index::Mul(a, b) | Index::FloorDiv(a, b) | Index::Mod(a, b) => {
-            elements_in(data, a, found);
-            elements_in(data, b, found);
-        }
-        Index::Data(scalar) => found.push(scalar),
-    }
-}
-
 /// Which expressions use one of these reductions, be it through an intermediate tensor.
 fn users(data: &Data, reductions: &[ReductionId]) -> Vec<bool> {
     let mut users: Vec<bool> = Vec::with_capacity(data.scalars.len());
-    for scalar in &data.scalars {
-        let of = |id: &ScalarId| users.get(id.index()).is_some_and(|&uses| uses);
-        let in_index = |index: &IndexId| {
-            any_index_in(data, *index, &|part| matches!(part, Index::Data(element) if of(&element)))
-        };
-        let in_tensor =
-            |source: Source| matches!(source, Source::Let(number) if of(&data.lets[number as usize].body));
-        let uses = match scalar {
-            Scalar::Literal(_) | Scalar::Carried(..) => false,
-            Scalar::Index(index) => in_index(index),
-            Scalar::Read(source, indices) => in_tensor(*source) || indices.iter().any(in_index),
-            Scalar::Unary(_, a) | Scalar::Convert(a) | Scalar::Bitcast(a) => of(a),
-            Scalar::Binary(_, a, b) | Scalar::Compare(_, a, b) => of(a) || of(b),
-            Scalar::Select(a, b, c) => of(a) || of(b) || of(c),
-            Scalar::Reduce(number, _) => {
-                let reduction = data.reduction(*number);
-                let identities = match reduction.reducer {
-                    Reducer::Custom(combiner) => &data.combiner(combiner).identities[..],
-                    _ => &[],
-                };
-                reductions.contains(number) || reduction.bodies.iter().chain(identities).any(of)
-            }
-            Scalar::Opaque(call, indices) => {
-                let mut arguments = data.opaque(*call).arguments.iter();
-                arguments.any(|slice| in_tensor(slice.source) || slice.dims.iter().flatten().any(in_index))
-                    || indices.iter().any(in_index)
-            }
-        };
+    for (number, scalar) in data.scalars.iter().enumerate() {
+        let mut uses = matches!(scalar, Scalar::Reduce(reduction, _) if reductions.contains(reduction));
+        each_part(data, ScalarId::from_index(number), &mut |part| uses |= users[part.index()]);
         users.push(uses);
     }
     users

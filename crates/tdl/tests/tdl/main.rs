@@ -6,6 +6,7 @@ mod built;
 mod catalog;
 mod evaluation;
 mod functions;
+mod linearity;
 mod mistakes;
 mod mxnet;
 mod ops;

@@ -3,8 +3,8 @@
 use fastrand::Rng;
 use tofu_dialect_tensor::DIALECT;
 use tofu_ir::OpDef;
-use tofu_tdl::{OpaqueRegistry, Region, operand_dims, solve};
-use tofu_tdl_testing::{Spoil, Whole};
+use tofu_tdl::{Linear, OpaqueRegistry, Region, operand_dims, solve};
+use tofu_tdl_testing::{Spoil, SpoilLinear, Whole};
 
 use crate::samples::{Instance, sample};
 
@@ -80,6 +80,90 @@ fn wrong_regions_are_found() {
         ["tensor.concatenate", "tensor.reverse", "tensor.dot_general", "tensor.gather", "tensor.scatter"]
     {
         assert!(check_strategies(def(name), 16, &swapped).is_err(), "{name}");
+    }
+}
+
+fn check_linear(def: &'static OpDef, rounds: usize, spoil: SpoilLinear<'_>) -> Result<usize, String> {
+    let (mut done, mut random) = (0, Rng::with_seed(3));
+    each(def, rounds, 17, &mut |whole| {
+        done += whole.check_linear(&[2, 3, 5], &mut random, spoil)?;
+        Ok(())
+    })?;
+    Ok(done)
+}
+
+/// The ops through which partial sums pass, as counted by hand.
+const ADDITIVE: &[&str] = &[
+    "tensor.add",
+    "tensor.batch_norm_grad",
+    "tensor.batch_norm_inference",
+    "tensor.batch_norm_training",
+    "tensor.broadcast_in_dim",
+    "tensor.complex",
+    "tensor.concatenate",
+    "tensor.conj",
+    "tensor.convert",
+    "tensor.convolution",
+    "tensor.divide",
+    "tensor.dot_general",
+    "tensor.dynamic_slice",
+    "tensor.dynamic_update_slice",
+    "tensor.gather",
+    "tensor.imag",
+    "tensor.map",
+    "tensor.multiply",
+    "tensor.negate",
+    "tensor.pad",
+    "tensor.real",
+    "tensor.reduce",
+    "tensor.reduce_window",
+    "tensor.reshape",
+    "tensor.reverse",
+    "tensor.rng",
+    "tensor.scatter",
+    "tensor.select",
+    "tensor.select_and_scatter",
+    "tensor.slice",
+    "tensor.subtract",
+    "tensor.transpose",
+];
+
+#[test]
+fn partial_sums_pass_through() {
+    let (mut total, mut failures, mut passed) = (0, Vec::new(), Vec::new());
+    for def in DIALECT.ops {
+        match check_linear(def, 24, &|_| {}) {
+            Ok(0) => {}
+            Ok(done) => {
+                total += done;
+                passed.push(def.name);
+            }
+            Err(error) => failures.push(error),
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n---\n"));
+    assert!(total > 1000, "only {total} comparisons");
+    assert_eq!(passed, ADDITIVE);
+}
+
+/// A test of the test: claims that partial sums pass through where they do not are found.
+#[test]
+fn wrong_ways_of_partial_sums_are_found() {
+    let def = |name: &str| *DIALECT.ops.iter().find(|def| def.name == name).unwrap();
+    // Both factors at once.
+    let both = |way: &mut Linear| way.partial = vec![0, 1];
+    for name in ["tensor.multiply", "tensor.dot_general", "tensor.convolution"] {
+        assert!(check_linear(def(name), 16, &both).is_err(), "{name}");
+    }
+    // What is added counts in every worker.
+    let counted = |way: &mut Linear| way.partial.truncate(1);
+    for name in ["tensor.add", "tensor.subtract", "tensor.concatenate", "tensor.scatter", "tensor.pad"] {
+        assert!(check_linear(def(name), 16, &counted).is_err(), "{name}");
+    }
+    // A result that is not made of terms.
+    let whole = |way: &mut Linear| way.results.fill(false);
+    for name in ["tensor.negate", "tensor.transpose", "tensor.gather", "tensor.select"] {
+        assert!(check_linear(def(name), 16, &whole).is_err(), "{name}");
     }
 }
 
