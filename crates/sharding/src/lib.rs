@@ -44,6 +44,7 @@
 
 mod axis;
 mod check;
+mod layouts;
 mod mesh;
 mod place;
 mod sharding;
@@ -51,6 +52,7 @@ mod text;
 
 pub use axis::AxisRef;
 pub use check::ShardingError;
+pub use layouts::{Layouts, Step, conversion};
 pub use mesh::{Mesh, MeshAxis};
 pub use place::share;
 pub use sharding::{DimSharding, Layout, Partial, Reducer, Sharding};

@@ -6,8 +6,9 @@ use tofu_machine::{Axis, MAX_DEVICES};
 
 use crate::AxisRef;
 
-/// Named axes over devices. Devices are numbered with the last axis fastest. Cheap to clone.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// Named axes over devices. Devices are numbered with the last axis fastest. Cheap to clone. By default there are none, and
+/// one device.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Mesh {
     axes: Arc<[MeshAxis]>,
 }

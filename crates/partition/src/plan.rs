@@ -1,0 +1,230 @@
+//! A plan: how every op is done and every tensor kept; what it costs, and whether it holds together.
+
+use smallvec::SmallVec;
+use tofu_machine::Collective;
+use tofu_sharding::{Layouts, Mesh, Step};
+
+use crate::graph::{Graph, OpKind, TensorId};
+use crate::price::{Prices, TensorShape};
+use crate::problem::{resolved, results, whole_way};
+use crate::states::{Stored, shape_of};
+use crate::way::{Choices, Way, has_one_reducer, way_of};
+
+/// How a program is split.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// The mesh.
+    pub mesh: Mesh,
+    /// What each op of the graph does.
+    pub choices: Vec<Choices>,
+    /// How each tensor is kept.
+    pub stored: Vec<Stored>,
+}
+
+/// Why a plan is none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Broken {
+    /// What is wrong, and with which op or tensor.
+    pub message: String,
+}
+
+/// What a plan costs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Evaluation {
+    /// By the prices' measure, without what breaks ties.
+    pub cost: i128,
+    /// That part of it which is not communication.
+    pub compute: i128,
+    /// All collectives.
+    pub communication: Vec<Sent>,
+}
+
+/// Collectives that a plan asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sent {
+    /// What devices do.
+    pub step: Step,
+    /// How often in a step of the program.
+    pub times: u64,
+    /// What it costs each time.
+    pub price: u64,
+    /// Of which tensor.
+    pub tensor: TensorId,
+    /// For which op of the graph; none where tensors become one another, or are results.
+    pub op: Option<u32>,
+}
+
+impl Evaluation {
+    /// What communication costs.
+    pub fn communication_cost(&self) -> i128 {
+        self.cost - self.compute
+    }
+
+    /// The bytes that a device sends.
+    pub fn sent_bytes(&self, mesh: &Mesh) -> u64 {
+        self.communication.iter().fold(0, |sum: u64, sent| {
+            sum.saturating_add(sent.step.sent_bytes(mesh).saturating_mul(sent.times))
+        })
+    }
+
+    /// How often devices do a collective, and the bytes that each sends for it, by the names of the collectives.
+    pub fn by_collective(&self, mesh: &Mesh) -> Vec<(Collective, u64, u64)> {
+        let of = |collective: Collective| {
+            let sent = self.communication.iter().filter(|sent| sent.step.collective == collective);
+            sent.fold((collective, 0, 0), |(_, count, bytes): (_, u64, u64), sent| {
+                let own = sent.step.sent_bytes(mesh).saturating_mul(sent.times);
+                (collective, count.saturating_add(sent.times), bytes.saturating_add(own))
+            })
+        };
+        Collective::ALL.into_iter().map(of).filter(|&(_, count, _)| count > 0).collect()
+    }
+}
+
+impl Plan {
+    /// Everything on every device.
+    pub fn replicated(graph: &Graph<'_>, mesh: &Mesh) -> Plan {
+        Plan {
+            mesh: mesh.clone(),
+            choices: vec![Choices::WHOLE; graph.ops.len()],
+            stored: vec![Stored::default(); graph.tensors.len()],
+        }
+    }
+
+    /// What it costs, op by op and conversion by conversion; made from nothing but the plan.
+    ///
+    /// # Errors
+    /// Where it does not hold together.
+    pub fn evaluate(&self, graph: &Graph<'_>, prices: &Prices<'_>) -> Result<Evaluation, Broken> {
+        self.verify(graph)?;
+        let mut sum = Sum { evaluation: Evaluation::default(), prices };
+        for (tensor, &stored) in self.stored.iter().enumerate() {
+            if let Some(copy) = stored.copy {
+                let id = tensor as TensorId;
+                sum.send(prices.conversion(shape_of(graph, id), stored.first, copy), graph.tensors[tensor].times, id, None);
+            }
+        }
+        for (number, op) in graph.ops.iter().enumerate() {
+            if op.kind == OpKind::Constant {
+                continue;
+            }
+            let way = self.way(graph, number)?;
+            let here = Some(number as u32);
+            if let Some(info) = graph.info(op) {
+                let in_memory = |tensors: &[Option<TensorId>], place: usize| {
+                    tensors.get(place).copied().flatten().is_none_or(|tensor| graph.tensors[tensor as usize].in_memory)
+                };
+                let reads = |place: usize| in_memory(&op.operands, place);
+                let writes = |place: usize| in_memory(&op.results, place);
+                let all = i128::from(prices.way(info, &way, &reads, &writes)) * i128::from(op.times);
+                let own = i128::from(prices.steps(&way.own)) * i128::from(op.times);
+                sum.evaluation.cost += all - own;
+                sum.evaluation.compute += all - own;
+                let made = op.results.iter().flatten().next().copied().unwrap_or(0);
+                sum.send(way.own.clone(), op.times, made, here);
+            }
+            for (tensor, wanted) in op.operands.iter().zip(&way.operands) {
+                let (Some(tensor), Some(wanted)) = (*tensor, wanted) else { continue };
+                let shape = shape_of(graph, tensor);
+                let from = self.stored[tensor as usize].layouts().min_by_key(|&from| prices.want(shape, from, wanted).0);
+                let Some(from) = from else { continue };
+                let (_, is_whole) = prices.want(shape, from, wanted);
+                let to = if is_whole { wanted.without } else { wanted.layouts };
+                sum.send(prices.conversion(shape, from, to), op.times, tensor, here);
+                if !is_whole {
+                    sum.send(wanted.halo.clone(), op.times, tensor, here);
+                }
+            }
+            for (tensor, &given) in op.results.iter().zip(&way.results) {
+                if let Some(tensor) = *tensor {
+                    let kept = self.stored[tensor as usize].first;
+                    sum.send(prices.conversion(shape_of(graph, tensor), given, kept), op.times, tensor, here);
+                }
+            }
+        }
+        for link in &graph.links {
+            let shape = shape_of(graph, link.from);
+            let to = self.stored[link.to as usize].first;
+            sum.become_one(shape, self.stored[link.from as usize], to, link.times, link.from);
+        }
+        for tensor in results(graph) {
+            let stored = self.stored[tensor as usize];
+            if stored.layouts().all(Layouts::is_partial) {
+                let shape = shape_of(graph, tensor);
+                if let Some((to, _)) = resolved(prices, shape, stored) {
+                    sum.become_one(shape, stored, to, 1, tensor);
+                }
+            }
+        }
+        Ok(sum.evaluation)
+    }
+
+    /// How an op is done.
+    ///
+    /// # Errors
+    /// When there is no such way.
+    pub fn way(&self, graph: &Graph<'_>, op: usize) -> Result<Way, Broken> {
+        let of = &graph.ops[op];
+        let Some(info) = graph.info(of) else { return Ok(whole_way(of)) };
+        way_of(info, &self.mesh, self.choices[op]).ok_or_else(|| Broken {
+            message: format!("op {op}, `{}`, cannot be done as {:?}", info.name, self.choices[op]),
+        })
+    }
+
+    /// Checks that there is a layout for each tensor and a way for each op, that they fit the mesh, and that only what is made as
+    /// terms is kept as terms.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn verify(&self, graph: &Graph<'_>) -> Result<(), Broken> {
+        let broken = |message: String| Err(Broken { message });
+        if self.choices.len() != graph.ops.len() || self.stored.len() != graph.tensors.len() {
+            return broken("the plan is one of another program".to_owned());
+        }
+        let axes = self.mesh.axes().len();
+        for (number, stored) in self.stored.iter().enumerate() {
+            let tensor = &graph.tensors[number];
+            for layouts in stored.layouts() {
+                let sharding = layouts.sharding(&self.mesh, &tensor.shape);
+                let extents: SmallVec<[Option<u64>; 4]> = tensor.shape.iter().copied().map(Some).collect();
+                if let Err(error) = sharding.check(&self.mesh, &extents) {
+                    return broken(format!("tensor {number}: {error}"));
+                }
+                if !has_one_reducer(layouts, axes) {
+                    return broken(format!("tensor {number} is partial by two reducers"));
+                }
+            }
+            if stored.copy.is_some_and(Layouts::is_partial) {
+                return broken(format!("tensor {number} has a copy that is partial"));
+            }
+            if stored.first.is_partial() && tensor.partials == 0 {
+                return broken(format!("tensor {number} is kept as terms, but nothing makes terms of it"));
+            }
+        }
+        for op in 0..graph.ops.len() {
+            self.way(graph, op)?;
+        }
+        Ok(())
+    }
+}
+
+struct Sum<'a, 'p> {
+    evaluation: Evaluation,
+    prices: &'p Prices<'a>,
+}
+
+impl Sum<'_, '_> {
+    fn send(&mut self, steps: impl IntoIterator<Item = Step>, times: u64, tensor: TensorId, op: Option<u32>) {
+        for step in steps {
+            let price = self.prices.step(&step);
+            self.evaluation.cost += i128::from(price) * i128::from(times);
+            self.evaluation.communication.push(Sent { step, times, price, tensor, op });
+        }
+    }
+
+    /// The cheapest conversion of what is kept to a layout.
+    fn become_one(&mut self, shape: TensorShape<'_>, stored: Stored, to: Layouts, times: u64, tensor: TensorId) {
+        if let Some(from) = stored.layouts().min_by_key(|&from| self.prices.convert(shape, from, to)) {
+            self.send(self.prices.conversion(shape, from, to), times, tensor, None);
+        }
+    }
+}

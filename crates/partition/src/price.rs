@@ -1,0 +1,117 @@
+//! What things cost: the one measure by which all searches, and all plans, are compared.
+
+use std::cell::RefCell;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tofu_ir::Type;
+use tofu_machine::{Kernel, Machine};
+use tofu_sharding::{Layouts, Mesh, Step, conversion};
+
+use crate::op_info::OpInfo;
+use crate::way::{Wanted, Way};
+
+/// What is to be little.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Objective {
+    /// The time of a step, in picoseconds: the roofline of each kernel, and the collectives.
+    Time,
+    /// The bytes that a device sends in a step. Tofu (EuroSys 2019, section 5.1) counts these of all devices together.
+    Bytes,
+}
+
+/// The prices on a machine.
+#[derive(Debug)]
+pub struct Prices<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The mesh over its devices.
+    pub mesh: Mesh,
+    /// The measure.
+    pub objective: Objective,
+    /// Whether terms can be reduced and scattered at once; where not, they are all reduced and then sliced.
+    pub reduce_scatter: bool,
+    conversions: RefCell<FxHashMap<(Type, Layouts, Layouts), u64>>,
+}
+
+impl<'a> Prices<'a> {
+    /// Prices on a mesh over a machine's devices.
+    pub fn new(machine: &'a Machine, mesh: Mesh, objective: Objective, reduce_scatter: bool) -> Prices<'a> {
+        Prices { machine, mesh, objective, reduce_scatter, conversions: RefCell::default() }
+    }
+
+    /// What a collective costs.
+    pub fn step(&self, step: &Step) -> u64 {
+        match self.objective {
+            Objective::Time => step.time(self.machine, &self.mesh).picoseconds(),
+            Objective::Bytes => step.sent_bytes(&self.mesh),
+        }
+    }
+
+    /// What several cost, one after the other.
+    pub fn steps(&self, steps: &[Step]) -> u64 {
+        steps.iter().fold(0, |sum: u64, step| sum.saturating_add(self.step(step)))
+    }
+
+    /// The collectives of a conversion.
+    pub fn conversion(&self, tensor: TensorShape<'_>, from: Layouts, to: Layouts) -> SmallVec<[Step; 2]> {
+        conversion(&self.mesh, tensor.extents, tensor.bits, from, to, self.reduce_scatter)
+    }
+
+    /// What a conversion costs.
+    pub fn convert(&self, tensor: TensorShape<'_>, from: Layouts, to: Layouts) -> u64 {
+        if from == to {
+            return 0;
+        }
+        let key = (tensor.ty, from, to);
+        if let Some(&known) = self.conversions.borrow().get(&key) {
+            return known;
+        }
+        let price = self.steps(&self.conversion(tensor, from, to));
+        self.conversions.borrow_mut().insert(key, price);
+        price
+    }
+
+    /// What it costs to have an operand as it is wanted, from a copy that lies like this; and whether it is had without
+    /// an exchange with neighbours.
+    pub fn want(&self, tensor: TensorShape<'_>, from: Layouts, wanted: &Wanted) -> (u64, bool) {
+        let exchanged = self.convert(tensor, from, wanted.layouts).saturating_add(self.steps(&wanted.halo));
+        if wanted.halo.is_empty() {
+            return (exchanged, true);
+        }
+        let whole = self.convert(tensor, from, wanted.without);
+        if whole <= exchanged { (whole, true) } else { (exchanged, false) }
+    }
+
+    /// What an op costs apart from conversions. Operands and results of which it is said that they never reach memory
+    /// cost no traffic, and a kernel that writes nothing is part of another one.
+    pub fn way(&self, info: &OpInfo, way: &Way, reads: &dyn Fn(usize) -> bool, writes: &dyn Fn(usize) -> bool) -> u64 {
+        let own = self.steps(&way.own);
+        match self.objective {
+            Objective::Bytes => own,
+            Objective::Time => {
+                let sum = |bytes: &[u64], counts: &dyn Fn(usize) -> bool| {
+                    let counted = bytes.iter().enumerate().filter(|(number, _)| counts(*number));
+                    counted.fold(0u64, |sum, (_, &bytes)| sum.saturating_add(bytes))
+                };
+                let bytes = sum(&way.reads, reads).saturating_add(sum(&way.writes, writes));
+                let is_kernel = (0..way.writes.len()).any(writes);
+                let kernel = Kernel { op: info.name, element: info.element, flops: way.flops, bytes };
+                let time = self.machine.kernel_time(&kernel).picoseconds();
+                let launch = if is_kernel { 0 } else { self.machine.device().launch.picoseconds() };
+                own.saturating_add(time.saturating_sub(launch))
+            }
+        }
+    }
+}
+
+/// A tensor, as far as conversions depend on it.
+#[derive(Clone, Copy, Debug)]
+pub struct TensorShape<'t> {
+    /// Its type; equal types have equal shapes.
+    pub ty: Type,
+    /// Its extents.
+    pub extents: &'t [u64],
+    /// The bits of an element.
+    pub bits: u32,
+}

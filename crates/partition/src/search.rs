@@ -1,0 +1,122 @@
+//! The searches, behind one door.
+//!
+//! | algorithm | is | file |
+//! |---|---|---|
+//! | `optimal` | exact on one axis; on several, a bound and what is near to it | `optimal` |
+
+mod optimal;
+
+use std::time::Duration;
+
+use tofu_machine::Machine;
+use tofu_sharding::Mesh;
+use tofu_solver::Invalid;
+
+use crate::constraints::Constraints;
+use crate::graph::Graph;
+use crate::plan::{Broken, Evaluation, Plan};
+use crate::price::Objective;
+
+/// How to look for a plan.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Algorithm {
+    /// The best that can be found, with a bound.
+    Optimal,
+}
+
+impl Algorithm {
+    /// All of them.
+    pub const ALL: [Algorithm; 1] = [Algorithm::Optimal];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Algorithm::Optimal => "optimal",
+        }
+    }
+
+    /// The algorithm of this name.
+    pub fn from_name(name: &str) -> Option<Algorithm> {
+        Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == name)
+    }
+}
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// What is to be split.
+    pub graph: &'a Graph<'a>,
+    /// Over the devices of this machine.
+    pub machine: &'a Machine,
+    /// Over this mesh of them, or over any.
+    pub mesh: Option<Mesh>,
+    /// How.
+    pub algorithm: Algorithm,
+    /// What is to be little.
+    pub objective: Objective,
+    /// Whether the back end can reduce and scatter at once.
+    pub reduce_scatter: bool,
+    /// What plans must keep.
+    pub constraints: &'a Constraints,
+    /// The units of work that may be spent, about a nanosecond each.
+    pub work: u64,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The plan.
+    pub plan: Plan,
+    /// What it costs.
+    pub evaluation: Evaluation,
+    /// No plan costs less; only of searches that know.
+    pub lower_bound: Option<i128>,
+    /// Whether somebody ended the search early.
+    pub was_stopped: bool,
+}
+
+/// Where a search stands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Progress {
+    /// What it does.
+    pub phase: &'static str,
+    /// Since it began.
+    pub elapsed: Duration,
+    /// What the best plan so far costs.
+    pub cost: Option<i128>,
+    /// No plan costs less.
+    pub bound: Option<i128>,
+}
+
+/// Why no plan was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// Numbers are too large for the solver.
+    TooLarge(Invalid),
+    /// A search made something that is no plan; a fault of the search.
+    Broken(Broken),
+    /// No plan keeps the constraints.
+    Constrained,
+}
+
+impl From<Invalid> for Failure {
+    fn from(invalid: Invalid) -> Failure {
+        Failure::TooLarge(invalid)
+    }
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Failure {
+        Failure::Broken(broken)
+    }
+}
+
+/// Looks for a plan. `progress` is told how far it is, and returns whether to go on.
+///
+/// # Errors
+/// When there is none.
+pub fn search(request: &Request<'_>, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Outcome, Failure> {
+    match request.algorithm {
+        Algorithm::Optimal => optimal::search(request, progress),
+    }
+}
