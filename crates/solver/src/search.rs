@@ -69,6 +69,9 @@ pub fn solve(problem: &Problem, options: &Options, progress: &mut dyn FnMut(&Pro
         nodes: 0,
         stopped: false,
     };
+    for start in &options.starts {
+        search.offer(start.clone());
+    }
     // Should every choice use an infinite cost, the second attempt takes them as the numbers they are.
     for infinite in [INFINITE, FORBIDDEN] {
         let proven = search.attempt(infinite);
