@@ -39,6 +39,6 @@ mod search;
 
 pub use evaluate::{Evaluation, evaluate};
 pub use options::{Options, Progress, Solution};
-pub use problem::{Invalid, Problem};
+pub use problem::{Invalid, Problem, SharedMatrix};
 pub use read::{ReadError, read_file, read_json};
 pub use search::{solve, time_within};

@@ -15,12 +15,22 @@ pub struct Options {
     pub seed: u64,
     /// Spend everything on the lower bound: no search beyond a first choice.
     pub bound_only: bool,
+    /// Choices that are known: a strategy per node. The answer costs no more than the best of those within the limit, and
+    /// what costs as much is not looked at. Whatever is no choice of the problem is passed over.
+    pub starts: Vec<Vec<u32>>,
 }
 
 impl Default for Options {
-    /// One thread and 10^10 units of work, some ten seconds.
+    /// One thread, 10^10 units of work, some ten seconds, and nothing known.
     fn default() -> Self {
-        Options { time: None, work: Some(10_000_000_000), threads: 1, seed: 0, bound_only: false }
+        Options {
+            time: None,
+            work: Some(10_000_000_000),
+            threads: 1,
+            seed: 0,
+            bound_only: false,
+            starts: Vec::new(),
+        }
     }
 }
 

@@ -7,6 +7,9 @@
 //! 3. [`contract`]: a node that is a function of its neighbour joins it;
 //! 4. [`eliminate`]: nodes of degree 0, 1 and 2 without a say in memory go, as in register allocation by PBQP;
 //! 5. [`cliques`]: times that cannot bind, or that others imply, go.
+//!
+//! Once, after that, nodes without a say in memory go through larger tables, which is all there is to do where memory
+//! does not bind.
 
 mod build;
 mod cliques;
@@ -14,7 +17,9 @@ mod contract;
 mod dominate;
 mod eliminate;
 mod lift;
+mod order;
 mod propagate;
+mod table;
 
 pub(crate) use build::build;
 pub(crate) use lift::Lift;
@@ -22,6 +27,7 @@ pub(crate) use propagate::propagate;
 
 use std::time::Instant;
 
+use crate::meter::Meter;
 use crate::model::{FORBIDDEN, Infeasible, Model};
 
 /// A model, and the way back to the one it was reduced from.
@@ -67,7 +73,7 @@ impl Reduced {
             if self.late() {
                 break;
             }
-            self.step(eliminate::eliminate);
+            self.step(eliminate::narrow);
             cliques::reduce(&mut self.model);
             if self.late() || !worthwhile(before, measure(&self.model)) {
                 break;
@@ -77,6 +83,17 @@ impl Reduced {
             return Err(Infeasible);
         }
         Ok(())
+    }
+
+    /// Eliminates what leaves nothing but costs and edges, through tables of any number of nodes, and reduces what is left;
+    /// for as much work as the meter allows.
+    ///
+    /// # Errors
+    /// If no choice costs less than `cut`.
+    pub(crate) fn eliminate(&mut self, cut: i64, meter: &mut Meter) -> Result<(), Infeasible> {
+        let before = self.model.nodes.len();
+        self.step(|model| eliminate::wide(model, meter));
+        if self.model.nodes.len() < before { self.reduce(cut) } else { Ok(()) }
     }
 
     /// Keeps only the labels that are alive.

@@ -35,6 +35,10 @@ pub struct Problem {
     total_usage: i64,
 }
 
+/// A matrix of costs that a [`Problem`] holds for any number of its edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SharedMatrix(pub(crate) MatrixId);
+
 /// Two nodes and the matrix of their joint costs, row-major over `a`'s strategies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
@@ -135,8 +139,14 @@ impl Problem {
     /// # Errors
     /// A node that does not exist, or a matrix of another size.
     pub fn add_edge(&mut self, a: usize, b: usize, costs: &[i64]) -> Result<(), Invalid> {
-        let matrix = self.matrices.intern(costs);
+        let matrix = self.share_matrix(costs);
         self.add_edge_with(a, b, matrix)
+    }
+
+    /// Puts a matrix in place for edges to be added by [`add_edge_with`](Problem::add_edge_with); equal ones are one. Its
+    /// entries are row-major, its shape is that of the strategies of the nodes that it is used for.
+    pub fn share_matrix(&mut self, costs: &[i64]) -> SharedMatrix {
+        SharedMatrix(self.matrices.intern(costs))
     }
 
     /// Puts matrices in place before the edges that refer to them are added.
@@ -145,7 +155,13 @@ impl Problem {
         self
     }
 
-    pub(crate) fn add_edge_with(&mut self, a: usize, b: usize, matrix: MatrixId) -> Result<(), Invalid> {
+    /// Adds an edge as [`add_edge`](Problem::add_edge) does, with a matrix that is there already: the rows are those of `a`,
+    /// which may be any of the two nodes.
+    ///
+    /// # Errors
+    /// A node that does not exist, a matrix of another size, or one that this problem does not hold.
+    pub fn add_edge_with(&mut self, a: usize, b: usize, matrix: SharedMatrix) -> Result<(), Invalid> {
+        let SharedMatrix(matrix) = matrix;
         let edge = self.edges.len();
         for (end, node) in [a, b].into_iter().enumerate() {
             if node >= self.intervals.len() {
@@ -156,6 +172,12 @@ impl Problem {
             }
         }
         let (rows, columns) = (self.strategies(a), self.strategies(b));
+        if matrix as usize >= self.matrices.len() {
+            return Err(Invalid {
+                entry: format!("edges.costs[{edge}]"),
+                message: "the matrix is one of another problem".into(),
+            });
+        }
         let length = self.matrices.get(matrix).len();
         if rows.checked_mul(columns) != Some(length) {
             return Err(Invalid {
@@ -238,5 +260,11 @@ mod tests {
         assert_eq!(entry(problem.add_edge(0, 1, &[1, 2])), "edges.nodes[0][1]");
         assert_eq!(entry(problem.add_edge(0, 0, &[1, 2])), "edges.costs[0]");
         assert!(problem.add_edge(0, 0, &[1, 2, 3, 4]).is_ok());
+        let matrix = problem.share_matrix(&[1, 2, 3, 4]);
+        assert_eq!(matrix, problem.share_matrix(&[1, 2, 3, 4]));
+        assert!(problem.add_edge_with(0, 0, matrix).is_ok());
+        let mut other = Problem::new("other", 10);
+        other.add_node([0, 1], &[1, 2], &[3, 4]).unwrap();
+        assert_eq!(entry(other.add_edge_with(0, 0, matrix)), "edges.costs[0]");
     }
 }

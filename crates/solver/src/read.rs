@@ -11,7 +11,7 @@ use std::path::Path;
 use flate2::bufread::MultiGzDecoder;
 
 use crate::pool::{MatrixId, Pool};
-use crate::problem::{Invalid, Problem};
+use crate::problem::{Invalid, Problem, SharedMatrix};
 use crate::ragged::Ragged;
 use json::{Fault, Scanner};
 
@@ -175,7 +175,7 @@ impl Fields {
                     message: format!("node {node} is negative"),
                 })?;
             }
-            problem.add_edge_with(ends[0], ends[1], matrix)?;
+            problem.add_edge_with(ends[0], ends[1], SharedMatrix(matrix))?;
         }
         Ok(problem)
     }

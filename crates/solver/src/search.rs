@@ -28,6 +28,9 @@ const INFINITE: i64 = 100_000_000_000_000_000;
 /// Work per lane between two meetings.
 const EPOCH: u64 = 500_000_000;
 
+/// Work on elimination through large tables, at most.
+const ELIMINATE: u64 = 4 * EPOCH;
+
 /// Up to this many nodes and labels a model is branched on.
 const BRANCH_NODES: usize = 800;
 const BRANCH_LABELS: usize = 12_000;
@@ -66,6 +69,9 @@ pub fn solve(problem: &Problem, options: &Options, progress: &mut dyn FnMut(&Pro
         nodes: 0,
         stopped: false,
     };
+    for start in &options.starts {
+        search.offer(start.clone());
+    }
     // Should every choice use an infinite cost, the second attempt takes them as the numbers they are.
     for infinite in [INFINITE, FORBIDDEN] {
         let proven = search.attempt(infinite);
@@ -118,7 +124,10 @@ impl Search<'_> {
         self.raise_bound(offset);
         self.report();
         let mut base = Reduced::new(model, self.deadline);
-        if base.reduce(self.cut()).is_err() {
+        let mut meter = Meter::new(self.left().min(ELIMINATE), self.deadline);
+        let reduced = base.reduce(self.cut()).and_then(|()| base.eliminate(self.cut(), &mut meter));
+        self.work += meter.spent;
+        if reduced.is_err() {
             // What is left out costs more than either.
             self.raise_bound(self.beyond);
             return true;
@@ -270,6 +279,11 @@ impl Search<'_> {
             nodes: self.nodes,
         };
         self.stopped |= !(self.progress)(&progress);
+    }
+
+    /// The work that is left.
+    fn left(&self) -> u64 {
+        self.options.work.map_or(u64::MAX, |work| work.saturating_sub(self.work))
     }
 
     /// Whether the time or the work is used up, or the caller wants to stop.

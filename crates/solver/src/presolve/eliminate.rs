@@ -1,137 +1,221 @@
-//! Elimination of nodes that have no say in memory, as register allocation by partitioned boolean quadratic problems does
-//! (B. Scholz and E. Eckstein, LCTES 2002): a node of degree 0 takes its best label, one of degree 1 becomes a cost of
-//! its neighbour, one of degree 2 an edge between its neighbours. All three are exact.
+//! Elimination of nodes that have no say in memory, by dynamic programming over the others' labels (bucket elimination;
+//! R. Dechter, Artificial Intelligence 113, 1999; for nodes of degree up to two it is what register allocation by
+//! partitioned boolean quadratic problems does, B. Scholz and E. Eckstein, LCTES 2002). A node that goes leaves a table of
+//! the least that it and all its costs come to, for each choice of its neighbours:
+//!
+//! ```text
+//!   a   c                 a   c
+//!    \ / \                 \ /|        t(a, c, d) = min over n of cost(n) + m(a, n) + m(n, c) + m(n, d)
+//!     n   |      ->         t |
+//!      \ /                   \|
+//!       d                     d
+//! ```
+//!
+//! A table of one neighbour is a cost of it, one of two is an edge. Larger ones, which a model cannot hold, are made only
+//! where they are gone again in the end. All of it is exact. Programs repeat themselves, layer by layer, and so do tables,
+//! once their minimum is taken out of them: equal buckets are worked on once.
 
-use crate::model::{Edge, FORBIDDEN, Model, Parts, add, transpose};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::meter::Meter;
+use crate::model::{Edge, Model, Parts, add, transpose};
+use crate::pool::MatrixId;
 
 use super::lift::{Eliminated, Lift};
+use super::order::{Limits, Order};
+use super::table::{Best, Bucket, Rest, Term};
 
-/// Entries up to which an edge between two neighbours is made.
-const LARGEST: usize = 1 << 14;
+/// Nodes of degree up to two, where the edge that stands for one stays small.
+const NARROW: Limits = Limits { neighbours: 2, entries: 1 << 14 };
 
-pub(super) fn eliminate(model: Model) -> (Model, Option<Lift>) {
+/// Whatever a table of 32 MiB can hold. A term has a bit for each neighbour.
+const WIDE: Limits = Limits { neighbours: 64, entries: 1 << 22 };
+
+/// Entries that all tables have together, at most.
+const MOST_ENTRIES: usize = 1 << 25;
+
+/// Eliminates nodes of degree 0, 1 and 2.
+pub(super) fn narrow(model: Model) -> (Model, Option<Lift>) {
+    let order = Order::of(&model, NARROW);
+    // Few steps each: the work on all of them is that of looking at the model.
+    eliminate(model, &order, &mut Meter::new(u64::MAX, None))
+}
+
+/// Eliminates whatever leaves nothing but costs and edges, through tables of any number of nodes, until the meter says
+/// that it is enough.
+pub(super) fn wide(model: Model, meter: &mut Meter) -> (Model, Option<Lift>) {
+    let order = Order::of(&model, WIDE).closed();
+    eliminate(model, &order, meter)
+}
+
+fn eliminate(model: Model, order: &Order, meter: &mut Meter) -> (Model, Option<Lift>) {
+    if order.nodes.is_empty() {
+        return (model, None);
+    }
     let before = model.nodes.len();
-    let mut work = Work::of(model);
-    let mut stack: Vec<u32> = (0..before as u32).rev().collect();
-    let mut gone = Vec::new();
-    while let Some(node) = stack.pop() {
-        if let Some(eliminated) = work.try_eliminate(node) {
-            stack.extend(eliminated.neighbours.iter().map(|(other, _)| *other));
-            gone.push(eliminated);
+    let mut work = Work::of(model, order);
+    let mut entries = 0;
+    for &node in &order.nodes {
+        if meter.done() || entries > MOST_ENTRIES {
+            break;
         }
+        entries += work.eliminate(node, meter);
     }
-    if gone.is_empty() {
-        return (work.parts.assemble(), None);
-    }
-    (work.finish(), Some(Lift::Eliminate { before, gone }))
+    let (model, gone) = work.finish();
+    let lift = (!gone.is_empty()).then_some(Lift::Eliminate { before, gone });
+    (model, lift)
 }
 
-/// A model in which nodes and edges come and go.
-struct Work {
+/// A table over some nodes.
+struct Factor {
+    /// In the order of elimination.
+    scope: Vec<u32>,
+    table: MatrixId,
+    /// The step of the elimination that used it up.
+    used: Option<usize>,
+}
+
+/// The elimination of one node.
+struct Step {
+    node: u32,
+    scope: Vec<u32>,
+    best: Arc<Best>,
+    constant: i64,
+    /// The table that it left, if that is about more than two nodes.
+    left: Option<usize>,
+}
+
+struct Work<'a> {
     parts: Parts,
-    here: Vec<bool>,
-    edge_here: Vec<bool>,
-    /// Edges at each node; those that went are skipped.
-    incident: Vec<Vec<u32>>,
+    order: &'a Order,
+    factors: Vec<Factor>,
+    /// Per node: the factors whose scope it is the first of.
+    buckets: Vec<Vec<usize>>,
+    steps: Vec<Step>,
+    known: FxHashMap<Bucket, (Arc<Best>, Rest)>,
+    /// Numbers for lists of costs.
+    lists: FxHashMap<Vec<i64>, u32>,
 }
 
-impl Work {
-    fn of(model: Model) -> Self {
-        let Model { constant, nodes, edges, matrices, slack, cliques } = model;
-        let mut incident = vec![Vec::new(); nodes.len()];
-        for (index, edge) in edges.iter().enumerate() {
-            incident[edge.a as usize].push(index as u32);
-            incident[edge.b as usize].push(index as u32);
+impl<'a> Work<'a> {
+    fn of(model: Model, order: &'a Order) -> Self {
+        let Model { constant, nodes, edges, mut matrices, slack, cliques } = model;
+        let mut factors = Vec::with_capacity(edges.len() + order.nodes.len());
+        let mut transposed: FxHashMap<(MatrixId, usize), MatrixId> = FxHashMap::default();
+        for Edge { a, b, matrix } in edges {
+            let factor = if order.position[a as usize] <= order.position[b as usize] {
+                Factor { scope: vec![a, b], table: matrix, used: None }
+            } else {
+                let rows = nodes[a as usize].cost.len();
+                let table = *transposed.entry((matrix, rows)).or_insert_with(|| {
+                    let matrix = transpose(matrices.get(matrix), rows);
+                    matrices.intern(&matrix)
+                });
+                Factor { scope: vec![b, a], table, used: None }
+            };
+            factors.push(factor);
         }
-        let (here, edge_here) = (vec![true; nodes.len()], vec![true; edges.len()]);
-        Work { parts: Parts { constant, nodes, edges, matrices, slack, cliques }, here, edge_here, incident }
+        let mut buckets = vec![Vec::new(); nodes.len()];
+        for (number, factor) in factors.iter().enumerate() {
+            buckets[factor.scope[0] as usize].push(number);
+        }
+        let parts = Parts { constant, nodes, edges: Vec::new(), matrices, slack, cliques };
+        let (known, lists) = (FxHashMap::default(), FxHashMap::default());
+        Work { parts, order, factors, buckets, steps: Vec::new(), known, lists }
     }
 
-    fn try_eliminate(&mut self, node: u32) -> Option<Eliminated> {
-        let index = node as usize;
-        if !self.here[index] || !self.parts.nodes[index].pieces.is_empty() {
+    /// Eliminates a node; gives how many entries of tables were made.
+    fn eliminate(&mut self, node: u32, meter: &mut Meter) -> usize {
+        meter.spend(64);
+        let factors = std::mem::take(&mut self.buckets[node as usize]);
+        let neighbours = factors.iter().flat_map(|&factor| &self.factors[factor].scope[1..]);
+        let mut scope: Vec<u32> = neighbours.copied().collect();
+        scope.sort_unstable_by_key(|&other| (self.order.position[other as usize], other));
+        scope.dedup();
+        let mut terms: Vec<Term> = factors.iter().map(|&factor| self.term(factor, &scope)).collect();
+        terms.sort_unstable();
+        let sizes = scope.iter().map(|&other| self.parts.nodes[other as usize].cost.len() as u32).collect();
+        let bucket = Bucket { own: self.number(node), sizes, terms };
+        let mut made = 0;
+        let (best, rest) = match self.known.get(&bucket) {
+            Some(known) => known.clone(),
+            None => {
+                let cost = &self.parts.nodes[node as usize].cost;
+                let (best, rest) = bucket.least(cost, &mut self.parts.matrices, meter);
+                made = best.labels.len();
+                let known = (Arc::new(best), rest);
+                self.known.insert(bucket, known.clone());
+                known
+            }
+        };
+        for factor in factors {
+            self.factors[factor].used = Some(self.steps.len());
+        }
+        let left = rest.table.and_then(|table| self.pass_on(&scope, table));
+        self.steps.push(Step { node, scope, best, constant: rest.constant, left });
+        made
+    }
+
+    fn term(&self, factor: usize, scope: &[u32]) -> Term {
+        let Factor { scope: own, table, .. } = &self.factors[factor];
+        let bit = |other: &u32| scope.iter().position(|known| known == other).map_or(0, |place| 1 << place);
+        Term { table: *table, neighbours: own[1..].iter().map(bit).fold(0, |all, bit: u64| all | bit) }
+    }
+
+    /// Stands for the costs of a node.
+    fn number(&mut self, node: u32) -> u32 {
+        let cost = &self.parts.nodes[node as usize].cost;
+        if let Some(&known) = self.lists.get(cost) {
+            return known;
+        }
+        let next = self.lists.len() as u32;
+        self.lists.insert(cost.clone(), next);
+        next
+    }
+
+    /// Adds a table to the costs of the nodes that it is about; gives which it is if no edge can hold it.
+    fn pass_on(&mut self, scope: &[u32], table: MatrixId) -> Option<usize> {
+        if let &[only] = scope {
+            let costs = self.parts.nodes[only as usize].cost.iter_mut();
+            costs.zip(self.parts.matrices.get(table)).for_each(|(cost, &more)| *cost = add(*cost, more));
             return None;
         }
-        self.incident[index].retain(|&edge| self.edge_here[edge as usize]);
-        if self.incident[index].len() > 2 {
-            return None;
-        }
-        let edges = self.incident[index].clone();
-        let neighbours: Vec<(u32, Vec<i64>)> = edges.iter().map(|&edge| self.seen_from(node, edge)).collect();
-        let cost = self.parts.nodes[index].cost.clone();
-        match &neighbours[..] {
-            [] => {
-                self.parts.constant =
-                    add(self.parts.constant, cost.iter().copied().min().unwrap_or(FORBIDDEN))
-            }
-            [(other, matrix)] => {
-                let columns = matrix.len() / cost.len();
-                for (column, target) in self.parts.nodes[*other as usize].cost.iter_mut().enumerate() {
-                    let through = |(label, &cost): (usize, &i64)| add(cost, matrix[label * columns + column]);
-                    *target = add(*target, cost.iter().enumerate().map(through).min().unwrap_or(FORBIDDEN));
-                }
-            }
-            [(first, rows), (second, columns)] => self.bridge(&cost, (*first, rows), (*second, columns))?,
-            _ => return None,
-        }
-        for edge in edges {
-            self.edge_here[edge as usize] = false;
-        }
-        self.here[index] = false;
-        Some(Eliminated { node, cost, neighbours })
+        let number = self.factors.len();
+        self.buckets[scope[0] as usize].push(number);
+        self.factors.push(Factor { scope: scope.to_vec(), table, used: None });
+        (scope.len() > 2).then_some(number)
     }
 
-    /// Adds the edge that stands for a node of degree 2, unless it would be large.
-    fn bridge(&mut self, cost: &[i64], first: (u32, &[i64]), second: (u32, &[i64])) -> Option<()> {
-        let (rows, columns) = (first.1.len() / cost.len(), second.1.len() / cost.len());
-        if first.0 == second.0 || rows * columns > LARGEST {
-            return None;
+    /// Takes back the steps whose tables no edge can hold and no other step used up; gives the model and the other ones.
+    fn finish(mut self) -> (Model, Vec<Eliminated>) {
+        let mut holds = vec![false; self.steps.len()];
+        for (number, step) in self.steps.iter().enumerate().rev() {
+            let used = |factor: usize| self.factors[factor].used.is_some_and(|by| holds[by]);
+            holds[number] = step.left.is_none_or(used);
         }
-        let mut matrix = vec![FORBIDDEN; rows * columns];
-        for (label, &cost) in cost.iter().enumerate() {
-            for row in 0..rows {
-                let so_far = add(cost, first.1[label * rows + row]);
-                let to = &second.1[label * columns..][..columns];
-                for (entry, &cost) in matrix[row * columns..].iter_mut().zip(to) {
-                    *entry = (*entry).min(add(so_far, cost));
-                }
-            }
+        let mut here = vec![true; self.parts.nodes.len()];
+        let mut gone = Vec::new();
+        for (step, _) in self.steps.into_iter().zip(&holds).filter(|(_, holds)| **holds) {
+            here[step.node as usize] = false;
+            self.parts.constant = add(self.parts.constant, step.constant);
+            gone.push(Eliminated { node: step.node, neighbours: step.scope, best: step.best });
         }
-        let edge = self.parts.edges.len() as u32;
-        let matrix = self.parts.matrices.intern(&matrix);
-        self.parts.edges.push(Edge { a: first.0, b: second.0, matrix });
-        self.edge_here.push(true);
-        for node in [first.0, second.0] {
-            self.incident[node as usize].push(edge);
-        }
-        Some(())
-    }
-
-    /// The other end of an edge, and its matrix with the labels of `node` as rows.
-    fn seen_from(&self, node: u32, edge: u32) -> (u32, Vec<i64>) {
-        let edge = self.parts.edges[edge as usize];
-        let matrix = self.parts.matrices.get(edge.matrix);
-        if edge.a == node {
-            return (edge.b, matrix.to_vec());
-        }
-        (edge.a, transpose(matrix, self.parts.nodes[edge.a as usize].cost.len()))
-    }
-
-    fn finish(mut self) -> Model {
-        let mut numbers = vec![0; self.here.len()];
+        let mut numbers = vec![0; here.len()];
         let mut next = 0;
-        for (number, &here) in numbers.iter_mut().zip(&self.here) {
+        for (number, &here) in numbers.iter_mut().zip(&here) {
             *number = next;
             next += u32::from(here);
         }
-        let mut here = self.here.iter().copied();
-        self.parts.nodes.retain(|_| here.next() == Some(true));
-        let mut here = self.edge_here.iter().copied();
-        self.parts.edges.retain(|_| here.next() == Some(true));
-        for edge in &mut self.parts.edges {
-            edge.a = numbers[edge.a as usize];
-            edge.b = numbers[edge.b as usize];
+        let mut stays = here.iter().copied();
+        self.parts.nodes.retain(|_| stays.next() == Some(true));
+        for factor in self.factors.iter().filter(|factor| factor.used.is_none_or(|by| !holds[by])) {
+            if let &[a, b] = &factor.scope[..] {
+                let (a, b) = (numbers[a as usize], numbers[b as usize]);
+                self.parts.edges.push(Edge { a, b, matrix: factor.table });
+            }
         }
-        self.parts.assemble()
+        (self.parts.assemble(), gone)
     }
 }

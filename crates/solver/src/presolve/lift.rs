@@ -1,9 +1,13 @@
 //! The way back from a reduced model: what each kind of step did to the nodes and their labels.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::model::{Edge, FORBIDDEN, Model, Node, Parts, Piece, add};
 use crate::pool::{MatrixId, Pool};
+
+use super::table::Best;
 
 /// How a step's choices map to those of the model before it.
 #[derive(Clone, Debug)]
@@ -18,26 +22,8 @@ pub(crate) enum Lift {
 #[derive(Clone, Debug)]
 pub(crate) struct Eliminated {
     pub(crate) node: u32,
-    pub(crate) cost: Vec<i64>,
-    /// The neighbour, and the matrix with this node's labels as rows.
-    pub(crate) neighbours: Vec<(u32, Vec<i64>)>,
-}
-
-impl Eliminated {
-    fn best(&self, choice: &[u32]) -> u32 {
-        let (mut best, mut least) = (0, i64::MAX);
-        for (label, &cost) in self.cost.iter().enumerate() {
-            let mut cost = cost;
-            for (other, matrix) in &self.neighbours {
-                let columns = matrix.len() / self.cost.len();
-                cost = add(cost, matrix[label * columns + choice[*other as usize] as usize]);
-            }
-            if cost < least {
-                (best, least) = (label as u32, cost);
-            }
-        }
-        best
-    }
+    pub(crate) neighbours: Vec<u32>,
+    pub(crate) best: Arc<Best>,
 }
 
 impl Lift {
@@ -53,7 +39,8 @@ impl Lift {
                     full[node] = label;
                 }
                 for eliminated in gone.iter().rev() {
-                    full[eliminated.node as usize] = eliminated.best(&full);
+                    let labels = eliminated.neighbours.iter().map(|&other| full[other as usize]);
+                    full[eliminated.node as usize] = eliminated.best.at(labels);
                 }
                 full
             }

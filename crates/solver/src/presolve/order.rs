@@ -1,0 +1,136 @@
+//! In which order nodes are eliminated, before any table is made: always the one whose elimination takes the smallest
+//! table, its own labels included, which then joins its neighbours with each other (the weighted form of the minimum degree
+//! heuristic; U. Kjærulff, Triangulation of graphs, 1990).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::model::{Model, Node};
+
+/// What may be eliminated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The neighbours that a node may have when it goes.
+    pub(super) neighbours: usize,
+    /// The entries of the table over these neighbours' labels.
+    pub(super) entries: usize,
+}
+
+/// An order of elimination.
+pub(super) struct Order {
+    /// Nodes, the first to go first.
+    pub(super) nodes: Vec<u32>,
+    /// Where each node stands in the order; those that stay come last.
+    pub(super) position: Vec<u32>,
+    /// For each node of the order, the first of its neighbours to go after it, and how many neighbours it has then.
+    after: Vec<(u32, usize)>,
+}
+
+/// The position of what stays.
+const STAYS: u32 = u32::MAX;
+
+/// Tables of best labels hold 16 bits each.
+const MOST_LABELS: usize = 1 << 16;
+
+impl Order {
+    /// The order in which nodes without a say in memory can go.
+    pub(super) fn of(model: &Model, limits: Limits) -> Order {
+        let mut graph = Graph::of(model);
+        let mut order =
+            Order { nodes: Vec::new(), position: vec![STAYS; model.nodes.len()], after: Vec::new() };
+        let can_go = |node: &Node| node.pieces.is_empty() && node.cost.len() <= MOST_LABELS;
+        let can_go: Vec<bool> = model.nodes.iter().map(can_go).collect();
+        let entries = weight_of(limits.entries);
+        let key = |graph: &Graph, node: u32| {
+            let index = node as usize;
+            let fits = graph.neighbours[index].len() <= limits.neighbours && graph.weights[index] <= entries;
+            (can_go[index] && fits).then(|| graph.weights[index] + graph.own[index])
+        };
+        let mut queue: BinaryHeap<Reverse<(u64, u32)>> = (0..model.nodes.len() as u32)
+            .filter_map(|node| Some(Reverse((key(&graph, node)?, node))))
+            .collect();
+        while let Some(Reverse((weight, node))) = queue.pop() {
+            if order.position[node as usize] != STAYS || key(&graph, node) != Some(weight) {
+                continue;
+            }
+            order.position[node as usize] = order.nodes.len() as u32;
+            order.nodes.push(node);
+            let neighbours = graph.eliminate(node);
+            queue.extend(neighbours.iter().filter_map(|&other| Some(Reverse((key(&graph, other)?, other)))));
+            graph.neighbours[node as usize] = neighbours;
+        }
+        for &node in &order.nodes {
+            let neighbours = &graph.neighbours[node as usize];
+            let first =
+                neighbours.iter().copied().min_by_key(|&other| (order.position[other as usize], other));
+            order.after.push((first.unwrap_or(node), neighbours.len()));
+        }
+        order
+    }
+
+    /// Keeps only nodes whose elimination, together with that of others, leaves nothing but costs and edges.
+    pub(super) fn closed(mut self) -> Order {
+        let mut goes = vec![false; self.position.len()];
+        for (&node, &(first, neighbours)) in self.nodes.iter().zip(&self.after).rev() {
+            goes[node as usize] = neighbours <= 2 || goes[first as usize];
+        }
+        self.nodes.retain(|&node| goes[node as usize]);
+        self.position.fill(STAYS);
+        for (position, &node) in self.nodes.iter().enumerate() {
+            self.position[node as usize] = position as u32;
+        }
+        self
+    }
+}
+
+/// Weights are logarithms of numbers of labels, so that those of a table add up; integers, so that they do exactly.
+fn weight_of(labels: usize) -> u64 {
+    ((labels.max(1) as f64).log2() * f64::from(1 << 20)).ceil() as u64
+}
+
+/// Who is joined with whom while nodes go.
+struct Graph {
+    /// In ascending order.
+    neighbours: Vec<Vec<u32>>,
+    own: Vec<u64>,
+    /// Of the table over each node's neighbours.
+    weights: Vec<u64>,
+}
+
+impl Graph {
+    fn of(model: &Model) -> Graph {
+        let mut neighbours = vec![Vec::new(); model.nodes.len()];
+        for edge in &model.edges {
+            neighbours[edge.a as usize].push(edge.b);
+            neighbours[edge.b as usize].push(edge.a);
+        }
+        let own: Vec<u64> = model.nodes.iter().map(|node| weight_of(node.cost.len())).collect();
+        for list in &mut neighbours {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let weight = |list: &Vec<u32>| list.iter().map(|&other| own[other as usize]).sum();
+        let weights = neighbours.iter().map(weight).collect();
+        Graph { neighbours, own, weights }
+    }
+
+    /// Joins the neighbours of a node, and gives them.
+    fn eliminate(&mut self, node: u32) -> Vec<u32> {
+        let neighbours = std::mem::take(&mut self.neighbours[node as usize]);
+        for &one in &neighbours {
+            let list = &mut self.neighbours[one as usize];
+            let weight = &mut self.weights[one as usize];
+            if let Ok(place) = list.binary_search(&node) {
+                list.remove(place);
+                *weight -= self.own[node as usize];
+            }
+            for &other in neighbours.iter().filter(|&&other| other != one) {
+                if let Err(place) = list.binary_search(&other) {
+                    list.insert(place, other);
+                    *weight += self.own[other as usize];
+                }
+            }
+        }
+        neighbours
+    }
+}
