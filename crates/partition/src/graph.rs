@@ -179,6 +179,12 @@ impl<'m> Graph<'m> {
         }
     }
 
+    /// Whether an operand may be terms of a sum where it is made.
+    pub fn has_terms(&self, op: &Op, operand: usize) -> bool {
+        let tensor = op.operands.get(operand).copied().flatten();
+        tensor.is_some_and(|tensor| self.tensors[tensor as usize].partials & 1 << Reducer::Sum as u8 != 0)
+    }
+
     fn link(&mut self, from: TensorId, to: TensorId, times: u64) {
         self.tensors[from as usize].uses += 1;
         self.links.push(Link { from, to, times });
@@ -407,7 +413,7 @@ impl Walk<'_, '_> {
             let tensor = operands.get(operand).copied().flatten();
             tensor.is_some_and(|tensor| self.graph.tensors[tensor as usize].partials & sum != 0)
         };
-        let passes = |linear: &Linear| linear.results.get(result) == Some(&true) && linear.partial.iter().all(has_terms);
+        let passes = |linear: &Linear| linear.results.get(result) == Some(&true) && linear.partial.iter().any(has_terms);
         let passed = info.analysis.linear.iter().any(passes);
         made.fold(if passed { sum } else { 0 }, |bits, reducer| bits | 1 << reducer as u8)
     }

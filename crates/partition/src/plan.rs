@@ -193,8 +193,8 @@ impl Plan {
                     return broken(format!("tensor {number} is partial by two reducers"));
                 }
             }
-            if stored.copy.is_some_and(Layouts::is_partial) {
-                return broken(format!("tensor {number} has a copy that is partial"));
+            if stored.copy.is_some_and(Layouts::is_partial) || !stored.is_gathered(axes) {
+                return broken(format!("tensor {number} has a copy that is not whole where the first is not"));
             }
             if stored.first.is_partial() && tensor.partials == 0 {
                 return broken(format!("tensor {number} is kept as terms, but nothing makes terms of it"));
