@@ -158,6 +158,13 @@ impl Plan {
         Ok(sum.evaluation)
     }
 
+    /// How a tensor lies where the function gives it as a result: as it is kept, or reduced if all that is kept is partial.
+    pub fn given(&self, graph: &Graph<'_>, prices: &Prices<'_>, tensor: TensorId) -> Layouts {
+        let stored = self.stored[tensor as usize];
+        let kept = stored.layouts().find(|layouts| !layouts.is_partial());
+        kept.or_else(|| Some(resolved(prices, shape_of(graph, tensor), stored)?.0)).unwrap_or_default()
+    }
+
     /// How an op is done.
     ///
     /// # Errors
