@@ -2,7 +2,7 @@
 //!
 //! `T01xx` is about text, `T02xx` about the program that it says, `T03xx` about passes and pipelines, `T04xx` about
 //! files and options, `T05xx` about descriptions of operators, `T06xx` about running programs, `T07xx` about machines,
-//! meshes and shardings. An id is never given a second meaning; a new kind takes the next free one of its range.
+//! meshes and shardings, `T08xx` about memory and plans. An id is never given a second meaning; a new kind takes the next free one of its range.
 
 use crate::Code;
 
@@ -124,6 +124,8 @@ codes! {
     UNKNOWN_AXIS = "T0706", "axis that the mesh does not have";
     WRONG_SHARDING = "T0707", "sharding that does not fit its mesh or its tensor";
     UNDECLARED_PADDING = "T0708", "uneven sharding without declared padding";
+
+    CANNOT_PLAN = "T0801", "function whose memory cannot be planned";
 }
 
 #[cfg(test)]

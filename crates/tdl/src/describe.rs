@@ -8,6 +8,7 @@ use tofu_ir::{Interface, Module, OpId, Profile};
 
 use crate::access::{Accesses, accesses};
 use crate::description::Description;
+use crate::fusion::{Fusion, fusion};
 use crate::infer::describe;
 use crate::strategy::{Strategy, strategies};
 
@@ -33,6 +34,8 @@ pub struct Analysis {
     pub strategies: Vec<Strategy>,
     /// How it reads its operands.
     pub accesses: Accesses,
+    /// How it lends itself to loops over several ops.
+    pub fusion: Fusion,
 }
 
 /// The descriptions of the ops of one module, and what follows from them: ops of one profile are described once, ops
@@ -78,8 +81,11 @@ impl Descriptions {
             return Arc::clone(known);
         }
         // Made without the lock: another thread may do the same work, with the same result.
-        let analysis =
-            Arc::new(Analysis { strategies: strategies(description), accesses: accesses(description) });
+        let analysis = Arc::new(Analysis {
+            strategies: strategies(description),
+            accesses: accesses(description),
+            fusion: fusion(description),
+        });
         Arc::clone(self.lock().analyses.entry(description.clone()).or_insert(analysis))
     }
 
