@@ -23,7 +23,10 @@ mod call;
 mod function;
 
 pub use call::{CALL, CALLEE, build_call, callee};
-pub use function::{FUNC, Func, RETURN, VISIBILITY, body, build_function, build_return, signature};
+pub use function::{
+    ALIASING_OUTPUT, BUFFER_DONOR, FUNC, Func, RETURN, VISIBILITY, body, build_function, build_return,
+    signature,
+};
 
 use tofu_ir::Dialect;
 
