@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::model::{Model, Node};
+use crate::model::Model;
 
 /// What may be eliminated.
 #[derive(Clone, Copy, Debug)]
@@ -29,17 +29,13 @@ pub(super) struct Order {
 /// The position of what stays.
 const STAYS: u32 = u32::MAX;
 
-/// Tables of best labels hold 16 bits each.
-const MOST_LABELS: usize = 1 << 16;
-
 impl Order {
     /// The order in which nodes without a say in memory can go.
     pub(super) fn of(model: &Model, limits: Limits) -> Order {
         let mut graph = Graph::of(model);
         let mut order =
             Order { nodes: Vec::new(), position: vec![STAYS; model.nodes.len()], after: Vec::new() };
-        let can_go = |node: &Node| node.pieces.is_empty() && node.cost.len() <= MOST_LABELS;
-        let can_go: Vec<bool> = model.nodes.iter().map(can_go).collect();
+        let can_go: Vec<bool> = model.nodes.iter().map(|node| node.pieces.is_empty()).collect();
         let entries = weight_of(limits.entries);
         let key = |graph: &Graph, node: u32| {
             let index = node as usize;
