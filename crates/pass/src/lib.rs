@@ -27,7 +27,7 @@ mod run;
 mod testing;
 
 pub use analysis::Analysis;
-pub use context::{Artifacts, Cancellation, PassContext, Printer, Progress, Resources, Session};
+pub use context::{Artifacts, Cancellation, Findings, PassContext, Printer, Progress, Resources, Session};
 pub use instrument::{
     CrashRecorder, Instrument, PrintIr, Reproducer, Statistics, Step, Timing, VerifyEach, When, Which,
 };

@@ -45,6 +45,12 @@ impl Assignment {
         Assignment { function: graph.function, values, results }
     }
 
+    /// How many values are split or partial, and how many every device holds whole.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let whole = self.values.iter().filter(|(_, sharding)| sharding.is_replicated()).count();
+        ((self.values.len() - whole) as u64, whole as u64)
+    }
+
     /// Writes it down.
     pub(crate) fn write(&self, module: &mut Module, mesh_name: &str, mesh: &Mesh) {
         forget_shardy(module, self.function);

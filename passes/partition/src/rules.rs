@@ -14,6 +14,7 @@ use tofu_diagnostics::{Diagnostic, Span, codes, suggest};
 use tofu_ir::{ARGUMENT_ATTRIBUTES, AttrData, Module, OpId, ValueId};
 use tofu_partition::{Graph, TensorId};
 use tofu_sharding::Mesh;
+use tofu_syntax::ValueNames;
 
 /// The attribute of an argument that names its dimensions.
 pub(crate) const DIMS: &str = "dist.dims";
@@ -129,19 +130,26 @@ fn value_rule(graph: &Graph<'_>, rule: &str, name: &str, dim: usize) -> Result<(
     Ok((value, tensor))
 }
 
-/// The value of this name, with or without its sign.
+/// The value of this name, with or without its sign, as the program is printed.
 pub(crate) fn named_value(graph: &Graph<'_>, name: &str) -> Option<(ValueId, TensorId)> {
     let name = name.trim_start_matches('%');
+    let names = ValueNames::of(graph.module, graph.function);
     let values = graph.tensors.iter().enumerate();
-    let values = values.flat_map(|(number, tensor)| tensor.values.iter().map(move |&value| (value, number as TensorId)));
-    let mut values = values.filter(|&(value, _)| graph.module.value_text(value).trim_start_matches('%') == name);
-    values.next()
+    let mut values = values.flat_map(|(number, tensor)| tensor.values.iter().map(move |&value| (value, number as TensorId)));
+    values.find(|&(value, _)| written(graph, &names, value) == name)
 }
 
 /// The names of all values, without their signs.
 pub(crate) fn value_names(graph: &Graph<'_>) -> Vec<String> {
+    let names = ValueNames::of(graph.module, graph.function);
     let values = graph.tensors.iter().flat_map(|tensor| tensor.values.iter());
-    values.map(|&value| graph.module.value_text(value).trim_start_matches('%').to_owned()).collect()
+    values.map(|&value| written(graph, &names, value)).collect()
+}
+
+fn written(graph: &Graph<'_>, names: &ValueNames, value: ValueId) -> String {
+    let mut text = String::new();
+    names.write_value(&mut text, graph.module, value);
+    text.trim_start_matches('%').to_owned()
 }
 
 fn arguments(graph: &Graph<'_>) -> Vec<(ValueId, Option<TensorId>)> {

@@ -84,7 +84,7 @@ fn machine(name: &str, cx: &PassContext<'_>) -> Result<Machine, Failed> {
     Machine::parse(&sources, file).map_err(|found| match found.into_iter().next() {
         Some(first) => {
             // The tool does not have the file: the place is told in words.
-            let line = sources.position(first.span()).map_or(String::new(), |at| format!(" line {}", at.line));
+            let line = sources.position(first.primary.span).map_or(String::new(), |at| format!(" line {}", at.line));
             Diagnostic { message: format!("`{name}`{line}: {}", first.message), ..wrong(String::new()) }
                 .maybe_help(first.help)
                 .into()

@@ -1,19 +1,23 @@
 //! From text through passes to text.
 
+use std::any::Any;
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use tofu_diagnostics::{Code, Diagnostic, FileId, Severity, SourceMap, Span, codes};
+use tofu_dialect_stablehlo::to_shardy;
 use tofu_ir::{Compared, Module, Registry, digest, verify};
 use tofu_pass::{
-    Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Resources,
+    Artifacts, Cancellation, CrashRecorder, Findings, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Resources,
     Session, Statistics, Timing, VerifyEach,
 };
+use tofu_report::{Report, Section};
 use tofu_syntax::{PrintOptions, parse, print};
 
 use crate::{
@@ -23,6 +27,7 @@ use crate::{
     emit::{self, Emit},
     expect, input,
     tool::{DONE, ERRORS, WRONG_USE},
+    watch::Screen,
 };
 
 /// Does what `settings` say.
@@ -33,6 +38,7 @@ pub(crate) fn run(
     console: &Console,
     streams: &mut Streams,
 ) -> u8 {
+    let start = Instant::now();
     let mut sources = SourceMap::new();
     if let Some(path) = settings.crash_reproducer.as_deref().filter(|&path| same_file(path, &settings.input))
     {
@@ -47,7 +53,8 @@ pub(crate) fn run(
             return refused.code;
         }
     };
-    let mut driver = Driver { settings, registry, console, manager: PassManager::new() };
+    let cancellation = streams.cancellation.clone();
+    let mut driver = Driver { settings, registry, console, manager: PassManager::new(), cancellation, start };
     if let Err(found) = driver.read_pipeline(passes, &mut sources, file) {
         console.report(&sources, &found);
         return WRONG_USE;
@@ -63,6 +70,9 @@ struct Driver<'t> {
     registry: Arc<Registry>,
     console: &'t Console,
     manager: PassManager,
+    cancellation: Cancellation,
+    /// When the run began.
+    start: Instant,
 }
 
 impl Driver<'_> {
@@ -208,6 +218,12 @@ impl Driver<'_> {
         if self.settings.verify_roundtrip && runs_passes {
             diagnostics.extend(self.roundtrip(&module, sources));
         }
+        if self.settings.emit == Emit::Stablehlo
+            && let Err(found) = to_shardy(&mut module)
+        {
+            diagnostics.extend(found);
+            return (None, diagnostics);
+        }
         match emit::emit(&module, self.settings.emit, &self.settings.print) {
             Ok(text) => (Some(text), diagnostics),
             Err(found) => {
@@ -218,10 +234,16 @@ impl Driver<'_> {
     }
     fn run_passes(&self, module: &mut Module, source: &str, part: Option<usize>) -> Vec<Diagnostic> {
         let settings = &self.settings;
+        let screen = Arc::new(Screen::new(self.console.log.clone(), self.console.is_terminal, settings.quiet));
+        let findings = Arc::new(Sections::default());
         let mut session = Session {
             threads: self.threads(),
             resources: Arc::new(Files),
-            printer: Arc::new(self.console.log.clone()),
+            artifacts: Arc::new(Files),
+            printer: screen.clone(),
+            progress: screen.clone(),
+            findings: findings.clone(),
+            cancellation: self.cancellation.clone(),
             ..Session::default()
         };
         if let Some(directory) = &settings.print_tree {
@@ -250,6 +272,7 @@ impl Driver<'_> {
             instruments.push(&mut statistics);
         }
         let outcome = self.manager.run(module, &session, &mut instruments);
+        screen.clear();
         if settings.timing {
             self.console.log.write(&timing.table());
         }
@@ -257,8 +280,24 @@ impl Driver<'_> {
             self.console.log.write(&statistics.table());
         }
         let mut diagnostics = self.reproducer(&outcome, &recorder, source, part);
+        let failed = outcome.failed();
         diagnostics.splice(0..0, outcome.diagnostics);
+        if let Some(path) = settings.report.as_deref().filter(|_| !failed) {
+            diagnostics.extend(self.write_report(path, &findings, part));
+        }
         diagnostics
+    }
+
+    /// Writes what passes have found; parts of a file have reports of their own.
+    fn write_report(&self, path: &Path, findings: &Sections, part: Option<usize>) -> Option<Diagnostic> {
+        let path = part.map_or(path.to_owned(), |part| path.with_extension(format!("{part}.json")));
+        let mut report = Report::new(self.settings.input.display().to_string());
+        for section in findings.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            report.add(section);
+        }
+        report.timing.total_seconds = Some(self.start.elapsed().as_secs_f64());
+        let error = emit::write_file(report.to_json().as_bytes(), &path).err()?;
+        Some(cannot_write(&format!("`{}`", path.display()), &error))
     }
 
     fn print_ir(&self, session: &Session) -> Option<PrintIr> {
@@ -365,12 +404,30 @@ fn is_error(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity == Severity::Error
 }
 
-/// Resources as files, by path.
+/// Resources and artifacts as files, by path.
 struct Files;
 
 impl Resources for Files {
     fn load(&self, name: &str) -> io::Result<Vec<u8>> {
         fs::read(name)
+    }
+}
+
+impl Artifacts for Files {
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        emit::write_file(bytes, Path::new(name))
+    }
+}
+
+/// What passes have found for the report, in their order.
+#[derive(Default)]
+struct Sections(Mutex<Vec<Section>>);
+
+impl Findings for Sections {
+    fn take(&self, _pass: &str, finding: Box<dyn Any + Send>) {
+        if let Ok(section) = finding.downcast::<Section>() {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(*section);
+        }
     }
 }
 
