@@ -62,7 +62,7 @@ pub struct Op {
 }
 
 /// How an op can be done by several devices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OpKind {
     /// As its description says, of that number in [`Graph::infos`].
     Described(u32),
