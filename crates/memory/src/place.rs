@@ -61,7 +61,7 @@ pub enum Overlap {
 pub fn place(buffers: &[Buffer], alignment: u64) -> Placement {
     let problem = Problem::new(buffers, alignment.max(1));
     let mut best = problem.along_time();
-    if best.arena > problem.lower_bound && problem.pairs <= MAX_PAIRS {
+    if !problem.is_met(&best) && problem.pairs <= MAX_PAIRS {
         for (order, fit) in
             problem.orders().iter().flat_map(|order| [(order, Fit::Lowest), (order, Fit::Tightest)])
         {
@@ -69,7 +69,7 @@ pub fn place(buffers: &[Buffer], alignment: u64) -> Placement {
             if let Some(found) = found {
                 best = found;
             }
-            if best.arena <= problem.lower_bound {
+            if problem.is_met(&best) {
                 break;
             }
         }
@@ -181,6 +181,12 @@ impl<'b> Problem<'b> {
         });
         let saved = there.map(|(buffer, padded)| padded - buffer.bytes).max().unwrap_or(0);
         u64::try_from(most - u128::from(saved)).unwrap_or(u64::MAX)
+    }
+
+    /// Whether nothing is lost but at most some padding.
+    fn is_met(&self, placement: &Placement) -> bool {
+        self.load.iter().any(|&load| load >= placement.arena.into())
+            || placement.arena <= placement.lower_bound
     }
 
     /// Along time: what begins takes the tightest gap, or the end of the arena.

@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) output: Option<PathBuf>,
     pub(crate) emit: Emit,
     pub(crate) run: Run,
+    /// None if nothing was said about it.
+    pub(crate) machine: Option<String>,
     pub(crate) split_input: bool,
     pub(crate) verify_diagnostics: bool,
     /// None if nothing was said about it.
@@ -62,6 +64,7 @@ pub(crate) enum Question {
     Passes,
     Ops,
     Dialects,
+    Machines,
     Explain(String),
     Manual,
     Completions(clap_complete::Shell),
@@ -106,6 +109,11 @@ pub(crate) fn command(name: &'static str, version: &'static str, passes: &PassRe
             .conflicts_with("run-reproducer")
             .help("A whole pipeline, such as 'module(func(simplify))'"),
         flag("dump-pass-pipeline", "Print the pipeline to standard error before it runs"),
+        Arg::new("machine")
+            .long("machine")
+            .value_name("MACHINE")
+            .help("What to compile for, unless a pass is told otherwise: a preset (see --list-machines) or a TOML file")
+            .value_hint(ValueHint::FilePath),
     ]);
     [
         input_arguments(),
@@ -212,7 +220,8 @@ fn check_arguments() -> Group {
     ("Check", arguments)
 }
 
-const QUESTIONS: [&str; 6] = ["list-passes", "list-ops", "list-dialects", "explain", "manual", "completions"];
+const QUESTIONS: [&str; 7] =
+    ["list-passes", "list-ops", "list-dialects", "list-machines", "explain", "manual", "completions"];
 
 fn discover_arguments() -> Group {
     let shell = PossibleValuesParser::new(["bash", "elvish", "fish", "powershell", "zsh"])
@@ -221,6 +230,7 @@ fn discover_arguments() -> Group {
         flag("list-passes", "List passes and pipelines with their options"),
         flag("list-ops", "List ops"),
         flag("list-dialects", "List dialects"),
+        flag("list-machines", "List the machines that can be compiled for by name"),
         Arg::new("explain")
             .long("explain")
             .value_name("CODE")
@@ -298,6 +308,7 @@ impl Settings {
             output: path("output"),
             emit: matches.get_one::<Emit>("emit").copied().unwrap_or_default(),
             run: run(matches, passes),
+            machine: matches.get_one::<String>("machine").cloned(),
             split_input: matches.get_flag("split-input-file"),
             verify_diagnostics: matches.get_flag("verify-diagnostics"),
             verify_each: matches.get_one::<bool>("verify-each").copied(),
@@ -364,6 +375,7 @@ fn question(matches: &ArgMatches) -> Option<Question> {
     asked("list-passes", Question::Passes)
         .or(asked("list-ops", Question::Ops))
         .or(asked("list-dialects", Question::Dialects))
+        .or(asked("list-machines", Question::Machines))
         .or(asked("manual", Question::Manual))
 }
 
