@@ -140,7 +140,6 @@ enum Fit {
 
 struct Problem<'b> {
     buffers: &'b [Buffer],
-    alignment: u64,
     /// Sizes, padded to the alignment.
     padded: Vec<u64>,
     /// The bytes that are alive at each position.
@@ -167,7 +166,7 @@ impl<'b> Problem<'b> {
             begun(buffer.live.end) - begun(buffer.live.start + 1)
         });
         let pairs = pairs.fold(0u64, u64::saturating_add);
-        let mut problem = Problem { buffers, alignment, padded, load, lower_bound: 0, pairs };
+        let mut problem = Problem { buffers, padded, load, lower_bound: 0, pairs };
         problem.lower_bound = problem.bound();
         problem
     }
@@ -261,7 +260,6 @@ impl<'b> Problem<'b> {
         // What is never alive lies at 0, and still inside.
         let idle = self.buffers.iter().filter(|buffer| !is_needed(buffer)).map(|buffer| buffer.bytes).max();
         let arena = arena.max(idle.unwrap_or(0));
-        debug_assert!(offsets.iter().all(|offset| offset.is_multiple_of(self.alignment)));
         Placement { offsets, arena, lower_bound: self.lower_bound.max(idle.unwrap_or(0)) }
     }
 }
