@@ -48,14 +48,11 @@ impl Cells {
         }
     }
 
-    /// Joins two classes if they are never occupied at once. A cell that is written over another at position `over` may
-    /// begin where the other one ends, there.
-    pub(crate) fn join(&mut self, a: Cell, b: Cell, over: Option<u32>) -> bool {
-        let (a, b) = (self.class(a), self.class(b));
-        if a == b {
-            return false;
-        }
-        if !are_disjoint(&self.busy[a], &self.busy[b], over) {
+    /// Joins two classes if they are never occupied at once. What begins in the second at position `over` may be written
+    /// over what ends in the first there.
+    pub(crate) fn join(&mut self, first: Cell, second: Cell, over: Option<u32>) -> bool {
+        let (a, b) = (self.class(first), self.class(second));
+        if a == b || !are_disjoint(&self.busy[a], &self.busy[b], over) {
             return false;
         }
         self.unite(a, b);
@@ -90,17 +87,17 @@ impl Cells {
     }
 }
 
-/// Whether no position is in a range of both lists; `over` may be the end of one and the beginning of another.
-fn are_disjoint(a: &[Range<u32>], b: &[Range<u32>], over: Option<u32>) -> bool {
+/// Whether no position is in a range of both lists, but for `over`, where a range of `first` may end and one of `second`
+/// begin.
+fn are_disjoint(first: &[Range<u32>], second: &[Range<u32>], over: Option<u32>) -> bool {
     // Looking up the ranges of the shorter list in the longer one keeps long chains cheap.
-    let (long, short) = if a.len() < b.len() { (b, a) } else { (a, b) };
+    let is_swapped = first.len() < second.len();
+    let (long, short) = if is_swapped { (second, first) } else { (first, second) };
     short.iter().all(|range| {
-        let first = long.partition_point(|other| other.end <= range.start);
-        long[first..].iter().take_while(|other| other.start < range.end).all(|other| {
-            let is_over = |late: &Range<u32>, early: &Range<u32>| {
-                over == Some(late.start) && early.end == late.start + 1
-            };
-            is_over(range, other) || is_over(other, range)
+        let meeting = long.partition_point(|other| other.end <= range.start);
+        long[meeting..].iter().take_while(|other| other.start < range.end).all(|other| {
+            let (early, late) = if is_swapped { (range, other) } else { (other, range) };
+            over == Some(late.start) && early.end == late.start + 1
         })
     })
 }
@@ -122,7 +119,7 @@ mod tests {
         assert_eq!(cells.class(c), a);
         // Written over what ends there, but not over what goes on.
         let [e, f] = [5..9, 5..6].map(|live| cells.add(live));
-        assert!(cells.join(e, a, Some(5)));
-        assert!(!cells.join(f, a, Some(5)) && !cells.join(f, a, None));
+        assert!(!cells.join(e, a, Some(5)) && cells.join(a, e, Some(5)));
+        assert!(!cells.join(a, f, Some(5)) && !cells.join(f, a, Some(5)));
     }
 }

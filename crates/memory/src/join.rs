@@ -43,37 +43,49 @@ impl<'m> Joining<'m> {
     /// Loops and choices.
     fn control(&mut self) {
         let (module, schedule) = (self.it.module, self.it.schedule);
-        for (position, &op) in (0u32..).zip(schedule.ops()) {
-            if !has_inner_ops(module, op) || schedule.begin(op) != Some(position) {
-                continue;
-            }
-            let is_loop = matches!(module.def(op).interface(), Some(Control::While));
+        let begins = |&(position, &op): &(u32, &OpId)| {
+            has_inner_ops(module, op) && schedule.begin(op) == Some(position)
+        };
+        let all: Vec<(u32, &OpId)> = (0u32..).zip(schedule.ops()).filter(begins).collect();
+        let is_loop = |op: OpId| matches!(module.def(op).interface(), Some(Control::While));
+        // What has to be one comes before what may be.
+        for &(_, &op) in all.iter().filter(|(_, op)| is_loop(**op)) {
             for index in 0..module.result_count(op) {
-                if is_loop {
-                    self.carried(op, index, position);
-                } else {
-                    self.chosen(op, index);
+                if let Some((argument, result)) = self.carried(op, index) {
+                    self.it.cells.unite(argument, result);
+                }
+            }
+        }
+        for (begin, &op) in all {
+            for index in 0..module.result_count(op) {
+                match is_loop(op) {
+                    true => self.repeated(op, index, begin),
+                    false => self.chosen(op, index),
                 }
             }
         }
     }
 
-    /// What a loop carries from round to round.
-    fn carried(&mut self, op: OpId, index: usize, begin: u32) {
+    /// The cells of an argument of a loop's body and of the loop's result; none if the loop hands it on as it is.
+    fn carried(&self, op: OpId, index: usize) -> Option<(Cell, Cell)> {
         let module = self.it.module;
-        let Some((body, last)) = part(module, op, 1) else { return };
+        let (body, _) = part(module, op, 1)?;
         if is_invariant(module, op, index) {
-            return;
+            return None;
         }
-        let argument = module.arguments(body)[index];
-        let (Some(own), Some(result)) = (self.cell(argument), self.cell(module.result(op, index))) else {
+        Some((self.cell(module.arguments(body)[index])?, self.cell(module.result(op, index))?))
+    }
+
+    /// What a loop is given for a value that it changes, and what it gives itself.
+    fn repeated(&mut self, op: OpId, index: usize, begin: u32) {
+        let module = self.it.module;
+        let (Some((own, _)), Some((_, last))) = (self.carried(op, index), part(module, op, 1)) else {
             return;
         };
-        self.it.cells.unite(own, result);
         if let Some(operand) = self.cell(module.operand(op, index)) {
             self.it.cells.join(operand, own, Some(begin));
         }
-        self.given(op, last, index, own);
+        self.given(last, index, own);
     }
 
     /// What branches give.
@@ -82,22 +94,21 @@ impl<'m> Joining<'m> {
         let Some(own) = self.cell(module.result(op, index)) else { return };
         for region in 0..module.region_count(op) {
             if let Some((_, last)) = part(module, op, region) {
-                self.given(op, last, index, own);
+                self.given(last, index, own);
             }
         }
     }
 
     /// What a region gives: it is where it has to be, or is copied there at the region's end.
-    fn given(&mut self, op: OpId, last: OpId, index: usize, own: Cell) {
+    fn given(&mut self, last: OpId, index: usize, own: Cell) {
         let value = self.it.module.operand(last, index);
         let is_there = self.cell(value).is_some_and(|cell| {
             let over = self.over(value, own);
             self.it.cells.join(own, cell, over)
         });
-        let (Some(from), Some(to)) = (self.it.schedule.begin(last), self.it.schedule.end(op)) else { return };
-        if !is_there {
-            let copy = self.it.cells.add(from..to + 1);
-            self.it.cells.unite(own, copy);
+        if let Some(position) = self.it.schedule.begin(last).filter(|_| !is_there) {
+            let copy = self.it.cells.add(position..position + 1);
+            self.it.cells.join(own, copy, None);
         }
     }
 
@@ -114,14 +125,17 @@ impl<'m> Joining<'m> {
             let (Some(own), Some(cell)) = (self.cell(arguments[argument]), self.cell(results[result])) else {
                 continue;
             };
-            is_tied[result] = true;
-            self.it.facts[own].is_result = true;
             let over = self.over(results[result], own);
             let is_own = self.it.cells.class(own) == self.it.cells.class(cell);
             if !is_own && !self.it.cells.join(own, cell, over) {
+                // It is copied in the end, if nothing else that is returned is there.
                 let copy = self.it.cells.add(len.saturating_sub(1)..len);
-                self.it.cells.unite(own, copy);
+                if !self.it.cells.join(own, copy, None) {
+                    continue;
+                }
             }
+            is_tied[result] = true;
+            self.it.facts[own].is_result = true;
         }
         // Nobody may write over what the caller keeps, or what is returned in another place already.
         let mut is_returned: SecondaryMap<Cell, bool> = SecondaryMap::new();

@@ -12,8 +12,9 @@
 //! Finding the smallest arena is NP-hard (Garey and Johnson, SR2). Here are the greedy answers, and the best of them is
 //! taken: time order with the tightest gap, as an allocator would do it that runs along; then a few fixed orders (by size, by
 //! size times lifetime, by lifetime, by the load that a buffer lies under), each buffer going to the lowest gap, or to the
-//! tightest one, that is free all of its life. The lower bound is the most that is alive at once; when it is met, no more is
-//! tried.
+//! tightest one, that is free all of its life. What is alive all the time lies at the bottom, where it is in nobody's way: from
+//! any placement such a buffer can be taken out, and what lies above it moved down. The lower bound is the most that is alive
+//! at once; when it is met, no more is tried.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -61,7 +62,7 @@ pub enum Overlap {
 pub fn place(buffers: &[Buffer], alignment: u64) -> Placement {
     let problem = Problem::new(buffers, alignment.max(1));
     let mut best = problem.along_time();
-    if best.arena > problem.lower_bound && problem.pairs <= MAX_PAIRS {
+    if !problem.is_met(&best) && problem.pairs <= MAX_PAIRS {
         for (order, fit) in
             problem.orders().iter().flat_map(|order| [(order, Fit::Lowest), (order, Fit::Tightest)])
         {
@@ -69,7 +70,7 @@ pub fn place(buffers: &[Buffer], alignment: u64) -> Placement {
             if let Some(found) = found {
                 best = found;
             }
-            if best.arena <= problem.lower_bound {
+            if problem.is_met(&best) {
                 break;
             }
         }
@@ -140,13 +141,16 @@ enum Fit {
 
 struct Problem<'b> {
     buffers: &'b [Buffer],
-    alignment: u64,
     /// Sizes, padded to the alignment.
     padded: Vec<u64>,
     /// The bytes that are alive at each position.
     load: Vec<u128>,
     lower_bound: u64,
-    /// How many pairs of buffers are alive at once.
+    /// Where buffers that are alive all the time begin; others have none yet.
+    fixed: Vec<Option<u64>>,
+    /// Where those end.
+    base: u64,
+    /// How many pairs of other buffers are alive at once.
     pairs: u64,
 }
 
@@ -159,17 +163,36 @@ impl<'b> Problem<'b> {
         let needed = || buffers.iter().zip(&padded).filter(|(buffer, _)| is_needed(buffer));
         let end = needed().map(|(buffer, _)| buffer.live.end).max().unwrap_or(0);
         let load = profile(end, needed().map(|(buffer, &padded)| (buffer.live.clone(), padded)));
-        let mut starts: Vec<u32> = needed().map(|(buffer, _)| buffer.live.start).collect();
+        let begin = needed().map(|(buffer, _)| buffer.live.start).min().unwrap_or(0);
+        let (mut fixed, mut base) = (vec![None; buffers.len()], 0u64);
+        for (at, buffer) in buffers.iter().enumerate() {
+            if is_needed(buffer) && buffer.live == (begin..end) {
+                fixed[at] = Some(base);
+                base = base.saturating_add(padded[at]);
+            }
+        }
+        let mut problem = Problem { buffers, padded, load, lower_bound: 0, fixed, base, pairs: 0 };
+        problem.lower_bound = problem.bound();
+        let open = || problem.open().map(|at| &buffers[at].live);
+        let mut starts: Vec<u32> = open().map(|live| live.start).collect();
         starts.sort_unstable();
         // A buffer meets those that begin during its life.
-        let pairs = needed().map(|(buffer, _)| {
+        let pairs = open().map(|live| {
             let begun = |position: u32| starts.partition_point(|&start| start < position) as u64;
-            begun(buffer.live.end) - begun(buffer.live.start + 1)
+            begun(live.end) - begun(live.start + 1)
         });
-        let pairs = pairs.fold(0u64, u64::saturating_add);
-        let mut problem = Problem { buffers, alignment, padded, load, lower_bound: 0, pairs };
-        problem.lower_bound = problem.bound();
+        problem.pairs = pairs.fold(0u64, u64::saturating_add);
         problem
+    }
+
+    /// The buffers that are to be placed.
+    fn open(&self) -> impl Iterator<Item = usize> {
+        (0..self.buffers.len()).filter(|&at| is_needed(&self.buffers[at]) && self.fixed[at].is_none())
+    }
+
+    /// The offsets of what is placed from the beginning.
+    fn offsets(&self) -> Vec<u64> {
+        self.fixed.iter().map(|offset| offset.unwrap_or(0)).collect()
     }
 
     /// The most that is alive at once, where the padding of one buffer, the last one, need not be there.
@@ -183,16 +206,21 @@ impl<'b> Problem<'b> {
         u64::try_from(most - u128::from(saved)).unwrap_or(u64::MAX)
     }
 
+    /// Whether nothing is lost but at most some padding.
+    fn is_met(&self, placement: &Placement) -> bool {
+        self.load.iter().any(|&load| load >= placement.arena.into())
+            || placement.arena <= placement.lower_bound
+    }
+
     /// Along time: what begins takes the tightest gap, or the end of the arena.
     fn along_time(&self) -> Placement {
-        let mut order: Vec<usize> =
-            (0..self.buffers.len()).filter(|&at| is_needed(&self.buffers[at])).collect();
+        let mut order: Vec<usize> = self.open().collect();
         order.sort_by_key(|&at| {
             let buffer = &self.buffers[at];
             (buffer.live.start, Reverse(buffer.live.end), Reverse(buffer.bytes), at)
         });
-        let mut offsets = vec![0u64; self.buffers.len()];
-        let mut gaps = Gaps::default();
+        let mut offsets = self.offsets();
+        let mut gaps = Gaps::above(self.base);
         let mut ends: BTreeSet<(u32, usize)> = BTreeSet::new();
         for at in order {
             while let Some(&(end, other)) = ends.first()
@@ -217,8 +245,7 @@ impl<'b> Problem<'b> {
             [(bytes, length), (area, bytes), (length, bytes), (table.most(&buffer.live), area)]
         };
         [0, 1, 2, 3].map(|which| {
-            let needed = |&at: &usize| is_needed(&self.buffers[at]);
-            let mut order: Vec<usize> = (0..self.buffers.len()).filter(needed).collect();
+            let mut order: Vec<usize> = self.open().collect();
             order.sort_by_cached_key(|&at| {
                 let buffer = &self.buffers[at];
                 (Reverse(keys(buffer)[which]), buffer.live.start, at)
@@ -229,7 +256,7 @@ impl<'b> Problem<'b> {
 
     /// Places buffers one by one; gives up when the arena gets as large as `limit`.
     fn in_order(&self, order: &[usize], fit: Fit, limit: u64) -> Option<Placement> {
-        let mut offsets = vec![0u64; self.buffers.len()];
+        let mut offsets = self.offsets();
         let mut placed = Timeline::new(self.load.len());
         let mut there: Vec<(u64, u64)> = Vec::new();
         for &at in order {
@@ -239,7 +266,7 @@ impl<'b> Problem<'b> {
                 there.push((offsets[other], offsets[other].saturating_add(self.padded[other])));
             });
             there.sort_unstable();
-            let offset = fitting(&there, self.padded[at], fit);
+            let offset = fitting(self.base, &there, self.padded[at], fit);
             if offset.checked_add(buffer.bytes).is_none_or(|end| end >= limit) {
                 return None;
             }
@@ -255,15 +282,14 @@ impl<'b> Problem<'b> {
         // What is never alive lies at 0, and still inside.
         let idle = self.buffers.iter().filter(|buffer| !is_needed(buffer)).map(|buffer| buffer.bytes).max();
         let arena = arena.max(idle.unwrap_or(0));
-        debug_assert!(offsets.iter().all(|offset| offset.is_multiple_of(self.alignment)));
         Placement { offsets, arena, lower_bound: self.lower_bound.max(idle.unwrap_or(0)) }
     }
 }
 
-/// The offset of a gap between what is there, in order of its beginning.
-fn fitting(there: &[(u64, u64)], bytes: u64, fit: Fit) -> u64 {
+/// The offset of a gap between what is there above `base`, in order of its beginning.
+fn fitting(base: u64, there: &[(u64, u64)], bytes: u64, fit: Fit) -> u64 {
     let mut best: Option<(u64, u64)> = None;
-    let mut free = 0u64;
+    let mut free = base;
     for &(start, end) in there {
         if let Some(gap) = start.checked_sub(free).filter(|&gap| gap >= bytes) {
             if fit == Fit::Lowest {

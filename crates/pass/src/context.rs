@@ -8,14 +8,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tofu_diagnostics::{Diagnostic, Severity, Span, codes};
 use tofu_ir::{Module, OpId};
+use tofu_machine::{Machine, Machines};
 
-use crate::{Analysis, Failed, analysis::Analyses};
+use crate::{Analysis, Failed, MachineName, analysis::Analyses};
 
 /// What a tool lends to the passes that it runs.
 #[derive(Clone)]
 pub struct Session {
     /// How many threads work on the functions of a program. The result does not depend on it.
     pub threads: NonZeroUsize,
+    /// The machine that programs are compiled for, and those that options of passes name:
+    /// [`PassManager::machines`](crate::PassManager::machines), resolved.
+    pub machines: Machines,
     /// Where passes read from.
     pub resources: Arc<dyn Resources>,
     /// Where passes write to.
@@ -34,10 +38,11 @@ pub struct Session {
 }
 
 impl Default for Session {
-    /// One thread, no files, nothing shown, no progress; changes are checked in debug builds.
+    /// One thread, the default machine, no files, nothing shown, no progress; changes are checked in debug builds.
     fn default() -> Session {
         Session {
             threads: NonZeroUsize::MIN,
+            machines: Machines::default(),
             resources: Arc::new(Nothing),
             artifacts: Arc::new(Nothing),
             printer: Arc::new(Nothing),
@@ -231,6 +236,20 @@ impl<'a> PassContext<'a> {
             Some((_, sum)) => *sum += number,
             None => self.notes.counts.push((name, number)),
         }
+    }
+
+    /// The machine that an option of the pass names; without a name the one that the whole run is for.
+    ///
+    /// # Errors
+    /// When whoever runs the pass has not made the machine known.
+    pub fn machine(&self, name: Option<&MachineName>) -> Result<Machine, Failed> {
+        let machines = &self.session.machines;
+        let Some(MachineName(name)) = name else { return Ok(machines.default_machine().clone()) };
+        machines.get(name).ok_or_else(|| {
+            let message =
+                format!("`{}` is to run for the machine `{name}`, which is not known here", self.pass);
+            Diagnostic::error(&codes::UNKNOWN_MACHINE, Span::NONE, message).into()
+        })
     }
 
     /// The bytes of a resource.

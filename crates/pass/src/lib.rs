@@ -32,7 +32,7 @@ pub use instrument::{
     CrashRecorder, Instrument, PrintIr, Reproducer, Statistics, Step, Timing, VerifyEach, When, Which,
 };
 pub use manager::PassManager;
-pub use options::{ByteSize, OptionSpec, OptionValue, Options, SetError};
+pub use options::{ByteSize, MachineName, OptionSpec, OptionValue, Options, SetError};
 #[doc(hidden)]
 pub use options::{assign, one_of, unquote};
 pub use panics::install_panic_hook;

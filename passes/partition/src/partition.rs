@@ -3,9 +3,8 @@
 use tofu_diagnostics::{Diagnostic, Severity, codes, suggest};
 use tofu_dialect_func::{FUNC, VISIBILITY, body};
 use tofu_ir::{AttrData, Module, OpId};
-use tofu_machine::DEFAULT_PRESET;
 use tofu_partition::Algorithm;
-use tofu_pass::{ByteSize, Changed, Example, ModuleAnchor, Pass, PassContext, PassResult, pass_options};
+use tofu_pass::{ByteSize, Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options};
 use tofu_report::Section;
 use tofu_sharding::Mesh;
 use tofu_tdl::Descriptions;
@@ -28,8 +27,8 @@ pass_options! {
     pub struct Partition {
         /// How many devices to use. If it is not said: those of the mesh, or all of the machine.
         pub devices: Option<u64> = None,
-        /// The machine: a preset, or a file that describes one.
-        pub machine: String = DEFAULT_PRESET.to_owned(),
+        /// The machine, if it is not that of the whole run: a preset, or a file that describes one.
+        pub machine: Option<MachineName> = None,
         /// The axes over the devices, the slowest first: `data:2,model:4`. If it is not said: the program's own, or what suits the machine.
         pub mesh: Option<MeshAxes> = None,
         /// How to look for a plan.

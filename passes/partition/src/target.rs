@@ -1,7 +1,7 @@
 //! What a program is split over: the machine, and the mesh over its devices.
 
-use tofu_diagnostics::{Diagnostic, SourceMap, Span, codes, suggest};
-use tofu_machine::{Machine, presets};
+use tofu_diagnostics::{Diagnostic, Span, codes};
+use tofu_machine::Machine;
 use tofu_pass::{Failed, PassContext};
 use tofu_sharding::{Layouts, Mesh};
 
@@ -18,9 +18,9 @@ pub(crate) struct Target {
 
 impl Target {
     /// # Errors
-    /// When there is no such machine, or numbers of devices contradict.
+    /// When numbers of devices contradict.
     pub(crate) fn of(options: &Partition, cx: &PassContext<'_>, incoming: &Incoming) -> Result<Target, Failed> {
-        let machine = machine(&options.machine, cx)?;
+        let machine = cx.machine(options.machine.as_ref())?;
         let said = options.mesh.as_ref().map(|axes| &axes.0);
         // What is said beats what the program has, if it is about as many devices.
         let own = incoming.mesh.as_ref().filter(|mesh| options.devices.is_none_or(|devices| devices == mesh.devices()));
@@ -61,34 +61,4 @@ impl Target {
 pub(crate) fn shown(mesh: &Mesh) -> String {
     let axes = mesh.axes().iter().map(|axis| format!("{}:{}", axis.name, axis.size));
     axes.collect::<Vec<_>>().join(",")
-}
-
-/// A preset, or what a file says.
-fn machine(name: &str, cx: &PassContext<'_>) -> Result<Machine, Failed> {
-    if let Some(machine) = Machine::preset(name) {
-        return Ok(machine);
-    }
-    if !name.contains(['.', '/']) {
-        let message = format!("there is no machine `{name}`");
-        let names: Vec<&str> = presets().collect();
-        let near = suggest::did_you_mean(name, names.iter().copied());
-        let help = near.unwrap_or_else(|| format!("machines are {}, or a file", names.join(", ")));
-        return Err(Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message).help(help).into());
-    }
-    let bytes = cx.load(name)?;
-    let mut sources = SourceMap::new();
-    let wrong = |message: String| Diagnostic::error(&codes::CANNOT_READ, Span::NONE, message);
-    let file = sources
-        .add(name, String::from_utf8_lossy(&bytes))
-        .map_err(|error| wrong(format!("`{name}` cannot be read: {error}")))?;
-    Machine::parse(&sources, file).map_err(|found| match found.into_iter().next() {
-        Some(first) => {
-            // The tool does not have the file: the place is told in words.
-            let line = sources.position(first.primary.span).map_or(String::new(), |at| format!(" line {}", at.line));
-            Diagnostic { message: format!("`{name}`{line}: {}", first.message), ..wrong(String::new()) }
-                .maybe_help(first.help)
-                .into()
-        }
-        None => wrong(format!("`{name}` is no machine file")).into(),
-    })
 }

@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     pub(crate) report: Option<PathBuf>,
     pub(crate) quiet: bool,
     pub(crate) run: Run,
+    /// None if nothing was said about it.
+    pub(crate) machine: Option<String>,
     pub(crate) split_input: bool,
     pub(crate) verify_diagnostics: bool,
     /// None if nothing was said about it.
@@ -65,6 +67,7 @@ pub(crate) enum Question {
     Passes,
     Ops,
     Dialects,
+    Machines,
     Explain(String),
     Manual,
     Completions(clap_complete::Shell),
@@ -109,6 +112,11 @@ pub(crate) fn command(name: &'static str, version: &'static str, passes: &PassRe
             .conflicts_with("run-reproducer")
             .help("A whole pipeline, such as 'module(func(simplify))'"),
         flag("dump-pass-pipeline", "Print the pipeline to standard error before it runs"),
+        Arg::new("machine")
+            .long("machine")
+            .value_name("MACHINE")
+            .help("What to compile for, unless a pass is told otherwise: a preset (see --list-machines) or a TOML file")
+            .value_hint(ValueHint::FilePath),
     ]);
     [
         input_arguments(),
@@ -230,7 +238,8 @@ fn check_arguments() -> Group {
     ("Check", arguments)
 }
 
-const QUESTIONS: [&str; 6] = ["list-passes", "list-ops", "list-dialects", "explain", "manual", "completions"];
+const QUESTIONS: [&str; 7] =
+    ["list-passes", "list-ops", "list-dialects", "list-machines", "explain", "manual", "completions"];
 
 fn discover_arguments() -> Group {
     let shell = PossibleValuesParser::new(["bash", "elvish", "fish", "powershell", "zsh"])
@@ -239,6 +248,7 @@ fn discover_arguments() -> Group {
         flag("list-passes", "List passes and pipelines with their options"),
         flag("list-ops", "List ops"),
         flag("list-dialects", "List dialects"),
+        flag("list-machines", "List the machines that can be compiled for by name"),
         Arg::new("explain")
             .long("explain")
             .value_name("CODE")
@@ -319,6 +329,7 @@ impl Settings {
             report: path("report"),
             quiet: matches.get_flag("quiet"),
             run: run(matches, passes)?,
+            machine: matches.get_one::<String>("machine").cloned(),
             split_input: matches.get_flag("split-input-file"),
             verify_diagnostics: matches.get_flag("verify-diagnostics"),
             verify_each: matches.get_one::<bool>("verify-each").copied(),
@@ -411,6 +422,7 @@ fn question(matches: &ArgMatches) -> Option<Question> {
     asked("list-passes", Question::Passes)
         .or(asked("list-ops", Question::Ops))
         .or(asked("list-dialects", Question::Dialects))
+        .or(asked("list-machines", Question::Machines))
         .or(asked("manual", Question::Manual))
 }
 

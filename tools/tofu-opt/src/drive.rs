@@ -13,6 +13,7 @@ use std::time::Instant;
 use tofu_diagnostics::{Code, Diagnostic, FileId, Severity, SourceMap, Span, codes};
 use tofu_dialect_stablehlo::to_shardy;
 use tofu_ir::{Compared, Module, Registry, digest, verify};
+use tofu_machine::Machines;
 use tofu_pass::{
     Artifacts, Cancellation, CrashRecorder, Findings, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Resources,
     Session, Statistics, Timing, VerifyEach,
@@ -54,8 +55,10 @@ pub(crate) fn run(
         }
     };
     let cancellation = streams.cancellation.clone();
-    let mut driver = Driver { settings, registry, console, manager: PassManager::new(), cancellation, start };
-    if let Err(found) = driver.read_pipeline(passes, &mut sources, file) {
+    let (manager, machines) = (PassManager::new(), Machines::default());
+    let mut driver = Driver { settings, registry, console, manager, machines, cancellation, start };
+    let ready = driver.read_pipeline(passes, &mut sources, file);
+    if let Err(found) = ready.and_then(|()| driver.find_machines(&mut sources)) {
         console.report(&sources, &found);
         return WRONG_USE;
     }
@@ -70,6 +73,7 @@ struct Driver<'t> {
     registry: Arc<Registry>,
     console: &'t Console,
     manager: PassManager,
+    machines: Machines,
     cancellation: Cancellation,
     /// When the run began.
     start: Instant,
@@ -87,6 +91,7 @@ impl Driver<'_> {
             // What the command line says comes first.
             self.settings.verify_each.get_or_insert(reproducer.verify_each);
             self.settings.threads = self.settings.threads.or(reproducer.threads.try_into().ok());
+            self.settings.machine = self.settings.machine.take().or(reproducer.machine);
             self.manager = PassManager::parse(sources, passes, &reproducer.pipeline)?;
             return Ok(());
         }
@@ -104,6 +109,13 @@ impl Driver<'_> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Reads what the machines are that the command line and the passes name, before anything runs.
+    fn find_machines(&mut self, sources: &mut SourceMap) -> Result<(), Vec<Diagnostic>> {
+        let (default, others) = (self.settings.machine.as_deref(), self.manager.machines());
+        self.machines = Machines::resolve(default, others, sources, &|name| Files.load(name))?;
         Ok(())
     }
 
@@ -238,6 +250,7 @@ impl Driver<'_> {
         let findings = Arc::new(Sections::default());
         let mut session = Session {
             threads: self.threads(),
+            machines: self.machines.clone(),
             resources: Arc::new(Files),
             artifacts: Arc::new(Files),
             printer: screen.clone(),
@@ -320,6 +333,8 @@ impl Driver<'_> {
         match &self.settings.crash_reproducer {
             Some(path) if outcome.failed() => {
                 let recorded = recorder.reproducer(&self.manager, self.threads().get(), self.verify_each());
+                let machine = self.settings.machine.clone();
+                let recorded = recorded.map(|recorded| Reproducer { machine, ..recorded });
                 let written = recorded.map(|recorded| self.write_reproducer(path.clone(), recorded, part));
                 written.into_iter().collect()
             }
@@ -334,7 +349,8 @@ impl Driver<'_> {
     /// All that was asked for, as a reproducer.
     fn whole_reproducer(&self, program: String) -> Reproducer {
         let (threads, verify_each) = (self.threads().get(), self.verify_each());
-        Reproducer { pipeline: self.manager.to_string(), threads, verify_each, program }
+        let machine = self.settings.machine.clone();
+        Reproducer { pipeline: self.manager.to_string(), threads, verify_each, machine, program }
     }
 
     /// Writes a reproducer, and says so.

@@ -11,6 +11,11 @@ pub(crate) struct Gaps {
 }
 
 impl Gaps {
+    /// An arena of which the first bytes are taken for good.
+    pub(crate) fn above(base: u64) -> Gaps {
+        Gaps { end: base, ..Gaps::default() }
+    }
+
     /// The offset of the tightest gap; the arena grows where there is none.
     pub(crate) fn take(&mut self, bytes: u64) -> u64 {
         if let Some(&(size, offset)) = self.by_size.range((bytes, 0)..).next() {

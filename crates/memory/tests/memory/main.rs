@@ -7,5 +7,8 @@ mod donated;
 mod fused;
 mod loops;
 mod models;
+mod placed;
+mod random;
+mod simulate;
 mod straight;
 mod support;
