@@ -1,7 +1,7 @@
 //! `--partition`.
 
 use tofu_diagnostics::{Diagnostic, Severity, codes, suggest};
-use tofu_dialect_func::{FUNC, VISIBILITY, body};
+use tofu_dialect_func::{FUNC, TooLarge, VISIBILITY, body, inline_calls};
 use tofu_ir::{AttrData, Module, OpId};
 use tofu_partition::Algorithm;
 use tofu_pass::{ByteSize, Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options};
@@ -70,6 +70,7 @@ impl Pass for Partition {
     ];
 
     fn run(&self, cx: &mut PassContext<'_>) -> PassResult {
+        inline(cx)?;
         let functions = entries(cx.module, cx.op())?;
         let incoming = match Incoming::of(cx.module, &functions) {
             Ok(incoming) => incoming,
@@ -110,6 +111,22 @@ impl Pass for Partition {
             assignment.write(cx.module, &name, &mesh);
         }
         Ok(Changed::Yes)
+    }
+}
+
+/// So many ops a program may have once its calls are gone.
+const MOST_OPS: u64 = 10_000_000;
+
+/// Calls hide what they call, so they go first. Those that stay are found when the function is looked at.
+fn inline(cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+    let root = cx.op();
+    match inline_calls(cx.module, root, MOST_OPS) {
+        Ok(_) => Ok(()),
+        Err(TooLarge { call }) => {
+            let message = "with this call inlined, the program would have more than ten million ops";
+            let error = cx.module.error(call, &codes::TOO_MANY_OPS, message);
+            Err(error.help("programs of so many ops cannot be partitioned; write repeated parts as loops"))
+        }
     }
 }
 

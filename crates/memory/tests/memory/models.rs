@@ -33,7 +33,7 @@ fn model(name: &str) -> (Module, OpId) {
     let file = sources.add(name, text).unwrap();
     let mut module = read(&sources, file, registry, ReadOptions::default()).module;
     let root = module.root();
-    tofu_pass_inline::inline_calls(&mut module, root, u64::MAX).unwrap();
+    tofu_dialect_func::inline_calls(&mut module, root, u64::MAX).unwrap();
     let is_main = |&op: &OpId| module.symbol_name(op).is_some_and(|name| module.text(name) == "main");
     let main = module.ops(module.body()).find(is_main).unwrap();
     (module, main)

@@ -97,6 +97,8 @@ struct Work<'a> {
     buckets: Vec<Vec<usize>>,
     steps: Vec<Step>,
     known: FxHashMap<Arc<Bucket>, Rest>,
+    /// Where tables are made.
+    values: Vec<i64>,
 }
 
 impl<'a> Work<'a> {
@@ -122,7 +124,8 @@ impl<'a> Work<'a> {
             buckets[factor.scope[0] as usize].push(number);
         }
         let parts = Parts { constant, nodes, edges: Vec::new(), matrices: Pool::new(), slack, cliques };
-        Work { parts, tables, order, factors, buckets, steps: Vec::new(), known: FxHashMap::default() }
+        let known = FxHashMap::default();
+        Work { parts, tables, order, factors, buckets, steps: Vec::new(), known, values: Vec::new() }
     }
 
     /// Eliminates a node; gives how many entries of tables were made.
@@ -142,7 +145,7 @@ impl<'a> Work<'a> {
         let (bucket, rest) = match self.known.get_key_value(&bucket) {
             Some((bucket, rest)) => (Arc::clone(bucket), *rest),
             None => {
-                let rest = bucket.least(&mut self.tables, meter);
+                let rest = bucket.least(&mut self.tables, &mut self.values, meter);
                 made = bucket.choices();
                 let bucket = Arc::new(bucket);
                 self.known.insert(Arc::clone(&bucket), rest);

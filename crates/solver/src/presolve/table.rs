@@ -44,19 +44,19 @@ impl Bucket {
         self.sizes.iter().map(|&size| size as usize).product()
     }
 
-    /// Takes the minimum over the node's labels.
-    pub(super) fn least(&self, tables: &mut Pool, meter: &mut Meter) -> Rest {
+    /// Takes the minimum over the node's labels, in a place that was used before.
+    pub(super) fn least(&self, tables: &mut Pool, values: &mut Vec<i64>, meter: &mut Meter) -> Rest {
         let own = tables.get(self.own);
         let merged = self.merged(tables, meter);
         meter.spend((self.choices() * own.len() * merged.len().max(1)) as u64);
-        let mut values = minimize(&self.sizes, own, &merged);
+        minimize(&self.sizes, own, &merged, values);
         let constant = values.iter().copied().min().unwrap_or(FORBIDDEN);
         if constant < FORBIDDEN {
             values.iter_mut().filter(|value| **value < FORBIDDEN).for_each(|value| *value -= constant);
         }
         let is_flat = constant == FORBIDDEN || values.iter().all(|&value| value == 0);
         drop(merged);
-        Rest { constant, table: (!is_flat).then(|| tables.intern(&values)) }
+        Rest { constant, table: (!is_flat).then(|| tables.intern(values)) }
     }
 
     /// The node's first label that is best for these labels of its neighbours.
@@ -131,11 +131,12 @@ impl Table<'_> {
 }
 
 /// For each choice of the neighbours, the least sum.
-fn minimize(sizes: &[u32], own: &[i64], tables: &[Table<'_>]) -> Vec<i64> {
+fn minimize(sizes: &[u32], own: &[i64], tables: &[Table<'_>], values: &mut Vec<i64>) {
     let masks: Vec<u64> = tables.iter().map(|table| table.neighbours).collect();
     let mut walk = Walk::new(sizes, &masks);
     let (running, fixed): (Vec<usize>, Vec<usize>) = (0..tables.len()).partition(|&table| walk.runs(table));
-    let mut values = vec![FORBIDDEN; walk.entries()];
+    values.clear();
+    values.resize(walk.entries(), FORBIDDEN);
     let mut sums = vec![0; walk.row];
     for plane in values.chunks_mut(walk.row * walk.rows) {
         for (label, &cost) in own.iter().enumerate() {
@@ -175,7 +176,6 @@ fn minimize(sizes: &[u32], own: &[i64], tables: &[Table<'_>]) -> Vec<i64> {
         }
         walk.advance();
     }
-    values
 }
 
 /// A walk over all choices of the neighbours that some tables are about, plane by plane. A plane has rows along the last
@@ -300,7 +300,8 @@ mod tests {
                 })
                 .collect();
             let bucket = Bucket { own: pool.intern(&cost), sizes: sizes.clone(), terms: terms.clone() };
-            let Rest { constant, table } = bucket.least(&mut pool, &mut Meter::new(u64::MAX, None));
+            let Rest { constant, table } =
+                bucket.least(&mut pool, &mut Vec::new(), &mut Meter::new(u64::MAX, None));
             let mut least = FORBIDDEN;
             for place in 0..bucket.choices() {
                 let mut left = place as u32;
