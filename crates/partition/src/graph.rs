@@ -62,7 +62,7 @@ pub struct Op {
 }
 
 /// How an op can be done by several devices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OpKind {
     /// As its description says, of that number in [`Graph::infos`].
     Described(u32),
@@ -112,6 +112,8 @@ pub struct Facts<'f> {
     pub ties: &'f [(usize, usize)],
     /// Whether a value is in memory, and not only passed on within a kernel.
     pub in_memory: &'f dyn Fn(ValueId) -> bool,
+    /// Whether what an op only hands on may lie otherwise behind it: a tensor becomes another one there.
+    pub converts: &'f dyn Fn(OpId) -> bool,
 }
 
 /// How often loops run of which nothing is known.
@@ -254,8 +256,16 @@ impl Walk<'_, '_> {
                 Some(Control::If | Control::Case) => frames.extend(self.enter_branches(op, times)?),
                 Some(Control::Forward) => {
                     let given = self.tensors(op);
-                    for (result, tensor) in module.results(op).zip(given) {
-                        self.alias(result, tensor);
+                    let converts = (self.facts.converts)(op);
+                    for (result, from) in module.results(op).zip(given) {
+                        match from.filter(|_| converts) {
+                            Some(from) => {
+                                if let Some(to) = self.add(result, times, 0)? {
+                                    self.graph.link(from, to, times);
+                                }
+                            }
+                            None => self.alias(result, from),
+                        }
                     }
                 }
                 Some(Control::Tuple) => {

@@ -158,6 +158,18 @@ impl Plan {
         Ok(sum.evaluation)
     }
 
+    /// The bytes of a tensor that a device holds, with the copy that is kept beside it.
+    pub fn bytes(&self, graph: &Graph<'_>, tensor: TensorId) -> u64 {
+        self.stored[tensor as usize].bytes(&self.mesh, shape_of(graph, tensor))
+    }
+
+    /// How a tensor lies where the function gives it as a result: as it is kept, or reduced if all that is kept is partial.
+    pub fn given(&self, graph: &Graph<'_>, prices: &Prices<'_>, tensor: TensorId) -> Layouts {
+        let stored = self.stored[tensor as usize];
+        let kept = stored.layouts().find(|layouts| !layouts.is_partial());
+        kept.or_else(|| Some(resolved(prices, shape_of(graph, tensor), stored)?.0)).unwrap_or_default()
+    }
+
     /// How an op is done.
     ///
     /// # Errors

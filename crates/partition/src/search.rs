@@ -4,7 +4,12 @@
 //! |---|---|---|
 //! | `optimal` | exact on one axis; on several, a bound and what is near to it | `optimal` |
 
+mod coarsen;
+mod cut;
+mod frontier;
+mod greedy;
 mod optimal;
+mod tofu;
 
 use std::time::Duration;
 
@@ -12,6 +17,8 @@ use tofu_machine::Machine;
 use tofu_sharding::Mesh;
 use tofu_solver::Invalid;
 
+use self::greedy::Greedy;
+use self::tofu::Rules;
 use crate::constraints::Constraints;
 use crate::graph::Graph;
 use crate::plan::{Broken, Evaluation, Plan};
@@ -22,16 +29,38 @@ use crate::price::Objective;
 pub enum Algorithm {
     /// The best that can be found, with a bound.
     Optimal,
+    /// That of the Tofu paper (EuroSys 2019): cut by cut, tensors always split.
+    Tofu,
+    /// Every tensor split along its first dimension.
+    AllRowGreedy,
+    /// The largest tensor first.
+    Spartan,
+    /// Tofu's, with one cut over all devices.
+    EqualChop,
+    /// Tofu's, without splitting what is reduced, as Jia et al. (ICML 2018) do.
+    Icml18,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Algorithm; 1] = [Algorithm::Optimal];
+    pub const ALL: [Algorithm; 6] = [
+        Algorithm::Optimal,
+        Algorithm::Tofu,
+        Algorithm::AllRowGreedy,
+        Algorithm::Spartan,
+        Algorithm::EqualChop,
+        Algorithm::Icml18,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Algorithm::Optimal => "optimal",
+            Algorithm::Tofu => "tofu",
+            Algorithm::AllRowGreedy => "allrow-greedy",
+            Algorithm::Spartan => "spartan",
+            Algorithm::EqualChop => "equalchop",
+            Algorithm::Icml18 => "icml18",
         }
     }
 
@@ -118,5 +147,10 @@ impl From<Broken> for Failure {
 pub fn search(request: &Request<'_>, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Outcome, Failure> {
     match request.algorithm {
         Algorithm::Optimal => optimal::search(request, progress),
+        Algorithm::Tofu => tofu::search(request, Rules { one_cut: false, reductions: true }, progress),
+        Algorithm::EqualChop => tofu::search(request, Rules { one_cut: true, reductions: true }, progress),
+        Algorithm::Icml18 => tofu::search(request, Rules { one_cut: false, reductions: false }, progress),
+        Algorithm::AllRowGreedy => greedy::search(request, Greedy::AllRow),
+        Algorithm::Spartan => greedy::search(request, Greedy::Spartan),
     }
 }

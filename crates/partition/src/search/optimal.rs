@@ -98,7 +98,7 @@ fn mesh_of(request: &Request<'_>) -> (Mesh, Symmetry) {
 }
 
 /// A mesh of axes of these sizes.
-fn mesh_of_sizes(sizes: &[u64]) -> Mesh {
+pub(super) fn mesh_of_sizes(sizes: &[u64]) -> Mesh {
     let axes = NAMES.iter().copied().zip(sizes.iter().copied());
     // It is one: the names differ, and a machine has no more devices than a mesh may have.
     Mesh::new(axes).unwrap_or_default()

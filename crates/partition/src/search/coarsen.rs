@@ -1,0 +1,238 @@
+//! Coarsening (Tofu, EuroSys 2019, section 5.1): tensors that are split alike.
+//!
+//! Two kinds of tensors are, and both are told by structure, since a program that was imported carries no marks:
+//!
+//! - what goes into an element-wise op and what comes out of it. Runs of them become one class, and with a forward pass
+//!   goes its backward pass where a derivative multiplies with forward values;
+//! - what corresponds in the steps of an unrolled recurrence. Steps read the same weights: ops that are alike and read
+//!   one state of the program at the same place are tied, and from there on whatever they read and give, ops as long as they are
+//!   alike on both sides:
+//!
+//! ```text
+//!         w ──────┬──────────────┬──────────────┬─
+//!     x0 ─► dot ──┤     x1 ─► dot ──┤     x2 ─► dot      the three x are tied, and the results, and their readers …
+//! ```
+//!
+//! The paper also puts an op into one group with its backward ops, and a tensor with its gradient. Within a group everything
+//! is enumerated, so that groups say nothing about what is possible, only in which order the search goes; here
+//! [`frontier`](super::frontier) finds its order by itself.
+//!
+//! What depends on no argument is made by every device alike, at no cost: tensors of that kind are in classes of their own and
+//! tie nothing. (Programs share constants: all layers read the same ones.)
+
+use rustc_hash::FxHashMap;
+use tofu_tdl::{Combine, DimLayout};
+
+use crate::constraints::Constraints;
+use crate::graph::{Graph, Op, OpKind, TensorId};
+use crate::op_info::OpInfo;
+
+/// The classes of the tensors of a graph.
+pub(super) struct Classes {
+    /// The class of each tensor, numbered in the order of their first tensors.
+    pub(super) of: Vec<u32>,
+    /// The first tensor of each class.
+    pub(super) first: Vec<TensorId>,
+    /// Of each tensor, whether it depends on no argument.
+    pub(super) is_constant: Vec<bool>,
+}
+
+impl Classes {
+    /// The classes of a graph. Tensors of which something is asked are in classes of their own.
+    pub(super) fn of(graph: &Graph<'_>, constraints: &Constraints) -> Classes {
+        let is_constant = constants(graph);
+        let mut ties = Ties {
+            graph,
+            parents: (0..graph.tensors.len() as TensorId).collect(),
+            is_loose: is_constant.clone(),
+        };
+        for tensor in constraints.tensors() {
+            ties.is_loose[tensor as usize] = true;
+        }
+        ties.elementwise();
+        ties.steps();
+        let mut number: FxHashMap<TensorId, u32> = FxHashMap::default();
+        let mut first = Vec::new();
+        let of = (0..graph.tensors.len() as TensorId).map(|tensor| {
+            *number.entry(ties.root(tensor)).or_insert_with(|| {
+                first.push(tensor);
+                first.len() as u32 - 1
+            })
+        });
+        let of = of.collect();
+        Classes { of, first, is_constant }
+    }
+}
+
+/// What depends on no argument, and is not carried around a loop.
+fn constants(graph: &Graph<'_>) -> Vec<bool> {
+    let mut is_made = vec![false; graph.tensors.len()];
+    let mut constant = vec![false; graph.tensors.len()];
+    for op in &graph.ops {
+        let depends = |tensor: &TensorId| is_made[*tensor as usize] && constant[*tensor as usize];
+        let is_constant = op.kind == OpKind::Constant
+            || matches!(op.kind, OpKind::Described(_)) && op.operands.iter().flatten().all(depends);
+        for &tensor in op.results.iter().flatten() {
+            is_made[tensor as usize] = true;
+            constant[tensor as usize] = is_constant;
+        }
+    }
+    constant
+}
+
+/// Whether every element of the results is made of the same element of each operand of that shape, and of scalars.
+pub(super) fn is_elementwise(info: &OpInfo) -> bool {
+    let Some(shape) = info.results.first().map(|result| &result.extents) else { return false };
+    let strategies = &info.analysis.strategies;
+    if shape.is_empty() || info.results.iter().any(|result| result.extents != *shape) || strategies.len() != shape.len() {
+        return false;
+    }
+    let fits = |dims: &[DimLayout], split: usize| {
+        let expected = |dim: usize| if dim == split { DimLayout::Split } else { DimLayout::Whole };
+        dims.is_empty() || dims.len() == shape.len() && dims.iter().enumerate().all(|(dim, layout)| *layout == expected(dim))
+    };
+    strategies.iter().all(|strategy| {
+        let Some(&Combine::Concat { dim }) = strategy.outputs.first() else { return false };
+        let concatenates = |output: &Combine| *output == Combine::Concat { dim };
+        strategy.block.is(1)
+            && strategy.outputs.iter().all(concatenates)
+            && strategy.operands.iter().all(|operand| !operand.first_only && fits(&operand.dims, dim))
+    })
+}
+
+struct Ties<'g> {
+    graph: &'g Graph<'g>,
+    parents: Vec<TensorId>,
+    is_loose: Vec<bool>,
+}
+
+impl Ties<'_> {
+    fn root(&mut self, mut tensor: TensorId) -> TensorId {
+        while self.parents[tensor as usize] != tensor {
+            let above = self.parents[tensor as usize];
+            self.parents[tensor as usize] = self.parents[above as usize];
+            tensor = above;
+        }
+        tensor
+    }
+
+    /// Whether they were not tied before.
+    fn tie(&mut self, a: TensorId, b: TensorId) -> bool {
+        if self.is_loose[a as usize] || self.is_loose[b as usize] {
+            return false;
+        }
+        let (a, b) = (self.root(a), self.root(b));
+        self.parents[a.max(b) as usize] = a.min(b);
+        a != b
+    }
+
+    fn elementwise(&mut self) {
+        let graph = self.graph;
+        let known: Vec<bool> = graph.infos.iter().map(is_elementwise).collect();
+        for op in &graph.ops {
+            let OpKind::Described(info) = op.kind else { continue };
+            let Some(Some(first)) = op.results.first() else { continue };
+            if !known[info as usize] {
+                continue;
+            }
+            for &tensor in op.results.iter().chain(&op.operands).flatten() {
+                if graph.tensors[tensor as usize].shape == graph.tensors[*first as usize].shape {
+                    self.tie(*first, tensor);
+                }
+            }
+        }
+    }
+
+    /// The steps of unrolled recurrences.
+    fn steps(&mut self) {
+        let graph = self.graph;
+        let uses = Uses::of(graph);
+        // Correspondence by itself: element-wise ops tie more than that.
+        let mut pairs = Ties { graph, parents: (0..graph.tensors.len() as TensorId).collect(), is_loose: self.is_loose.clone() };
+        for &tensor in graph.arguments.iter().flatten() {
+            pairs.is_loose[tensor as usize] = true;
+        }
+        let mut ops: Vec<(u32, u32)> = Vec::new();
+        for tensor in states(graph) {
+            for alike in uses.alike(tensor) {
+                ops.extend(alike.windows(2).map(|pair| (pair[0], pair[1])));
+            }
+        }
+        while let Some((a, b)) = ops.pop() {
+            let [a, b] = [a, b].map(|op| &graph.ops[op as usize]);
+            let operands = a.operands.iter().zip(&b.operands);
+            for (a, b) in operands.chain(a.results.iter().zip(&b.results)) {
+                let (Some(a), Some(b)) = (*a, *b) else { continue };
+                if graph.tensors[a as usize].ty != graph.tensors[b as usize].ty || !pairs.tie(a, b) {
+                    continue;
+                }
+                self.tie(a, b);
+                if let (Some(a), Some(b)) = (uses.maker[a as usize], uses.maker[b as usize])
+                    && are_alike(&graph.ops[a as usize], &graph.ops[b as usize])
+                {
+                    ops.push((a, b));
+                }
+                uses.corresponding(a, b, &mut ops);
+            }
+        }
+    }
+}
+
+/// The state of a program: arguments that something replaces in the next step. Of a program without any, all arguments.
+pub(super) fn states(graph: &Graph<'_>) -> Vec<TensorId> {
+    let mut replaced: Vec<TensorId> = graph.links.iter().map(|link| link.to).collect();
+    replaced.sort_unstable();
+    let arguments = || graph.arguments.iter().flatten().copied();
+    let states: Vec<TensorId> = arguments().filter(|tensor| replaced.binary_search(tensor).is_ok()).collect();
+    if states.is_empty() { arguments().collect() } else { states }
+}
+
+fn are_alike(a: &Op, b: &Op) -> bool {
+    matches!(a.kind, OpKind::Described(_)) && a.kind == b.kind
+}
+
+/// Who makes and who reads each tensor.
+struct Uses {
+    maker: Vec<Option<u32>>,
+    /// Readers by what they are, and at which place they read; then in their order.
+    readers: Vec<Vec<(u32, u32, u32)>>,
+}
+
+impl Uses {
+    fn of(graph: &Graph<'_>) -> Uses {
+        let mut uses = Uses { maker: vec![None; graph.tensors.len()], readers: vec![Vec::new(); graph.tensors.len()] };
+        for (number, op) in graph.ops.iter().enumerate() {
+            let OpKind::Described(info) = op.kind else { continue };
+            for &tensor in op.results.iter().flatten() {
+                uses.maker[tensor as usize] = Some(number as u32);
+            }
+            for (place, tensor) in op.operands.iter().enumerate() {
+                if let Some(tensor) = *tensor {
+                    uses.readers[tensor as usize].push((info, place as u32, number as u32));
+                }
+            }
+        }
+        uses.readers.iter_mut().for_each(|readers| readers.sort_unstable());
+        uses
+    }
+
+    /// The readers of a tensor that read it alike.
+    fn alike(&self, tensor: TensorId) -> Vec<Vec<u32>> {
+        let groups = self.readers[tensor as usize].chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+        groups.map(|group| group.iter().map(|reader| reader.2).collect()).collect()
+    }
+
+    /// Ops that read one of two tensors as another one reads the other, where it is clear which ones those are.
+    fn corresponding(&self, a: TensorId, b: TensorId, pairs: &mut Vec<(u32, u32)>) {
+        let same = |a: &(u32, u32, u32), b: &(u32, u32, u32)| (a.0, a.1) == (b.0, b.1);
+        let groups: Vec<&[(u32, u32, u32)]> = self.readers[b as usize].chunk_by(same).collect();
+        for group in self.readers[a as usize].chunk_by(same) {
+            let Ok(place) = groups.binary_search_by_key(&(group[0].0, group[0].1), |other| (other[0].0, other[0].1)) else {
+                continue;
+            };
+            if groups[place].len() == group.len() {
+                pairs.extend(group.iter().zip(groups[place]).map(|(a, b)| (a.2, b.2)));
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The search of the paper (Tofu, EuroSys 2019, section 5): recursion over cuts, each by dynamic programming over the
+//! coarsened graph.
+//!
+//! ```text
+//! devices = k1 · k2 · … · km, slowest links first
+//! cut along axis 1 ─► cut along axis 2, of shares ─► … ─► plan
+//! ```
+//!
+//! Each cut sees what the cuts before it did: the shares that they left, and collectives over several axes at once. Which of
+//! several cuts of equal cost comes first decides what is left for later ones, up to a quarter of the whole cost; so
+//! plans that are tied are kept, each the best under another rule for ties, and the recursion goes on from all of them.
+//!
+//! `equalchop` is the same with one cut over all devices; `icml18`, without ways that reduce (as section 7.3 describes Jia et
+//! al., "Exploring hidden dimensions in parallelizing convolutional neural networks", ICML 2018).
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use smallvec::SmallVec;
+use tofu_sharding::{Layouts, Mesh};
+
+use super::coarsen::Classes;
+use super::cut::Cut;
+use super::frontier::{Model, Table, cost, minimise};
+use super::optimal::mesh_of_sizes;
+use super::{Failure, Outcome, Progress, Request};
+use crate::domain::refined;
+use crate::plan::Plan;
+use crate::price::Prices;
+
+/// So many plans are kept from cut to cut.
+const KEPT: usize = 3;
+
+/// What makes the algorithms different.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    /// Whether there is one cut over all devices, and not one for each prime factor.
+    pub(super) one_cut: bool,
+    /// Whether ops may split what they reduce.
+    pub(super) reductions: bool,
+}
+
+pub(super) fn search(
+    request: &Request<'_>,
+    rules: Rules,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Outcome, Failure> {
+    let start = Instant::now();
+    let mesh = mesh_of(request, rules.one_cut);
+    let prices = Prices::new(request.machine, mesh.clone(), request.objective, request.reduce_scatter);
+    let classes = Classes::of(request.graph, request.constraints);
+    let mut plans = vec![Plan::replicated(request.graph, &mesh)];
+    let axes = mesh.axes().len();
+    let mut was_stopped = false;
+    for axis in 0..axes {
+        let mut found: Vec<(u64, Plan)> = Vec::new();
+        for plan in &plans {
+            let cut = Cut {
+                graph: request.graph,
+                classes: &classes,
+                prices: &prices,
+                constraints: request.constraints,
+                plan,
+                axis,
+                next: (axis + 1 < axes).then_some(axis + 1),
+                reductions: rules.reductions,
+            };
+            let choosing = cut.model()?;
+            for tie in Tie::ALL.into_iter().take(if axis + 1 < axes { Tie::ALL.len() } else { 1 }) {
+                let (model, states) = tie.decide(&choosing.model);
+                let plan = choosing.plan(&cut, &states);
+                if found.iter().all(|(_, other)| *other != plan) {
+                    found.push((model.counted(&states), plan));
+                }
+            }
+            let report = Progress { phase: "cut", elapsed: start.elapsed(), cost: None, bound: None };
+            was_stopped |= !progress(&report);
+        }
+        found.sort_by_key(|(cost, _)| *cost);
+        found.truncate(KEPT);
+        plans = found.into_iter().map(|(_, plan)| plan).collect();
+    }
+    best(request, plans, was_stopped)
+}
+
+/// The cheapest of some plans, on the mesh that was asked for.
+pub(super) fn best(request: &Request<'_>, plans: Vec<Plan>, was_stopped: bool) -> Result<Outcome, Failure> {
+    let mut best: Option<Outcome> = None;
+    for plan in plans {
+        let plan = on_mesh(request, plan);
+        let prices = Prices::new(request.machine, plan.mesh.clone(), request.objective, request.reduce_scatter);
+        let evaluation = plan.evaluate(request.graph, &prices)?;
+        if best.as_ref().is_none_or(|best| evaluation.cost < best.evaluation.cost) {
+            best = Some(Outcome { plan, evaluation, lower_bound: None, was_stopped });
+        }
+    }
+    best.ok_or(Failure::Constrained)
+}
+
+/// A plan over all devices at once, on the axes of the mesh that was asked for.
+fn on_mesh(request: &Request<'_>, plan: Plan) -> Plan {
+    match &request.mesh {
+        Some(mesh) if plan.mesh.axes().len() == 1 && mesh.axes().len() != 1 => {
+            refined(&plan, mesh, &[(0..mesh.axes().len()).collect()])
+        }
+        _ => plan,
+    }
+}
+
+/// The mesh that was asked for, or one axis, or one for each prime factor of the devices. Beyond the number of axes that a mesh may
+/// have, the neighbours of the smallest product are joined.
+fn mesh_of(request: &Request<'_>, one_cut: bool) -> Mesh {
+    if one_cut {
+        return one_axis(request);
+    }
+    if let Some(mesh) = &request.mesh {
+        return mesh.clone();
+    }
+    let mut sizes: Vec<u64> = request.machine.mesh_axes().iter().map(|factor| factor.size).collect();
+    while sizes.len() > Layouts::MAX_AXES {
+        let product = |place: &usize| sizes[*place] * sizes[*place + 1];
+        let Some(place) = (0..sizes.len() - 1).min_by_key(product) else { break };
+        sizes[place] *= sizes.remove(place + 1);
+    }
+    mesh_of_sizes(&sizes)
+}
+
+/// All devices along one axis.
+pub(super) fn one_axis(request: &Request<'_>) -> Mesh {
+    let devices = request.mesh.as_ref().map_or(request.machine.devices(), Mesh::devices);
+    mesh_of_sizes(&[devices])
+}
+
+/// What decides among cuts of equal cost.
+#[derive(Clone, Copy)]
+enum Tie {
+    /// What it would cost to cut along the next axis the same way.
+    Repeated,
+    /// Early dimensions, rather.
+    Early,
+    /// Late ones.
+    Late,
+}
+
+impl Tie {
+    const ALL: [Tie; 3] = [Tie::Repeated, Tie::Early, Tie::Late];
+
+    /// The model with the words that decide replaced, and the states of least cost.
+    fn decide(self, model: &Model) -> (Cow<'_, Model>, Vec<usize>) {
+        let model = match self {
+            Tie::Repeated => Cow::Borrowed(model),
+            Tie::Early | Tie::Late => Cow::Owned(self.replaced(model)),
+        };
+        let states = minimise(&model);
+        (model, states)
+    }
+
+    fn replaced(self, model: &Model) -> Model {
+        let counts = |table: &Table| {
+            let costs = table.costs.iter().map(|entry| cost((entry >> 64) as u64, 0)).collect();
+            Table { scope: table.scope.clone(), costs }
+        };
+        let mut tables: Vec<Table> = model.tables.iter().map(counts).collect();
+        for (variable, &size) in model.sizes.iter().enumerate() {
+            let rank = |state: usize| if matches!(self, Tie::Early) { state } else { size - 1 - state };
+            let costs = (0..size).map(|state| cost(0, rank(state) as u64)).collect();
+            tables.push(Table { scope: SmallVec::from_slice(&[variable as u32]), costs });
+        }
+        Model { sizes: model.sizes.clone(), tables }
+    }
+}
