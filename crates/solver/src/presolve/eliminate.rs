@@ -215,3 +215,74 @@ impl<'a> Work<'a> {
         (self.parts.assemble(), gone, self.tables)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{FORBIDDEN, Node};
+
+    /// Whatever the limits, the least cost stays what it is, and the choice that has it comes back: also where tables are
+    /// given up half way.
+    #[test]
+    fn optima_stay_under_any_limits() {
+        let (mut gone, mut kept) = (0, 0);
+        for seed in 0..1500 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let model = random_model(&mut random);
+            let before = optimum(&model);
+            let limits = Limits { neighbours: random.usize(0..=5), entries: random.usize(1..=60) };
+            let order = Order::of(&model, limits);
+            let order = if random.bool() { order.closed() } else { order };
+            let mut meter = Meter::new(random.u64(1..2000), None);
+            let (reduced, lift) = eliminate(model.clone(), &order, &mut meter);
+            let after = optimum(&reduced);
+            assert_eq!(after.0, before.0, "seed {seed}");
+            let Some(lift) = lift else { continue };
+            gone += model.nodes.len() - reduced.nodes.len();
+            kept += reduced.nodes.len();
+            let choice = lift.lift(&after.1);
+            assert_eq!(model.cost(&choice), before.0, "seed {seed}");
+            let projected = lift.project(&choice).unwrap();
+            assert_eq!(reduced.cost(&projected), before.0, "seed {seed}");
+        }
+        assert!(gone > 1000 && kept > 1000, "{gone} gone, {kept} kept");
+    }
+
+    fn random_model(random: &mut fastrand::Rng) -> Model {
+        let count = random.usize(2..=7);
+        let mut draw = |most: usize| -> Vec<i64> {
+            (0..most).map(|_| if random.u8(..6) == 0 { FORBIDDEN } else { random.i64(0..20) }).collect()
+        };
+        let sizes: Vec<usize> = draw(count).iter().map(|&size| 1 + (size % 3) as usize).collect();
+        let nodes = sizes.iter().map(|&size| Node { cost: draw(size), pieces: Vec::new() }).collect();
+        let mut matrices = Pool::new();
+        let mut edges = Vec::new();
+        for (a, &rows) in sizes.iter().enumerate() {
+            for (b, &columns) in sizes.iter().enumerate().skip(a + 1) {
+                if draw(1)[0] < 9 {
+                    edges.push(Edge {
+                        a: a as u32,
+                        b: b as u32,
+                        matrix: matrices.intern(&draw(rows * columns)),
+                    });
+                }
+            }
+        }
+        Parts { constant: 3, nodes, edges, matrices, slack: Vec::new(), cliques: Vec::new() }.assemble()
+    }
+
+    /// The least cost of all choices, and the first that has it.
+    fn optimum(model: &Model) -> (i64, Vec<u32>) {
+        let sizes: Vec<usize> = model.nodes.iter().map(|node| node.cost.len()).collect();
+        let choices = (0..sizes.iter().product()).map(|place: usize| {
+            let mut left = place;
+            let digit = |&size: &usize| {
+                let digit = (left % size) as u32;
+                left /= size;
+                digit
+            };
+            sizes.iter().map(digit).collect::<Vec<u32>>()
+        });
+        choices.map(|choice| (model.cost(&choice), choice)).min().unwrap()
+    }
+}
