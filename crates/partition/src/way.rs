@@ -96,7 +96,11 @@ pub(crate) fn all_choices(info: &OpInfo, has_terms: &dyn Fn(usize) -> bool) -> V
 }
 
 /// What an op can do if it does the same on all of these axes, and on the others what it does already.
-pub(crate) fn choices_along(info: &OpInfo, choices: Choices, axes: &[usize]) -> impl Iterator<Item = Choices> {
+pub(crate) fn choices_along(
+    info: &OpInfo,
+    choices: Choices,
+    axes: &[usize],
+) -> impl Iterator<Item = Choices> {
     let all = all_choices(info, &|_| true);
     all.into_iter().map(move |choice| axes.iter().fold(choices, |choices, &axis| choices.with(axis, choice)))
 }
@@ -245,10 +249,15 @@ fn way(info: &OpInfo, mesh: &Mesh, axes: usize, choices: Choices, cache: &mut Ca
     if results.iter().any(|layouts| !has_one_reducer(*layouts, axes)) {
         return None;
     }
-    let wanted = operands.iter().zip(&info.operands).zip(&unread).map(|(((layouts, without, halo), shape), unread)| {
-        let halo = halo.iter().map(|&(dim, missing)| exchange(mesh, axes, *layouts, shape, dim, missing)).collect();
-        (!unread).then_some(Wanted { layouts: *layouts, halo, without: *without })
-    });
+    let wanted = operands.iter().zip(&info.operands).zip(&unread).map(
+        |(((layouts, without, halo), shape), unread)| {
+            let halo = halo
+                .iter()
+                .map(|&(dim, missing)| exchange(mesh, axes, *layouts, shape, dim, missing))
+                .collect();
+            (!unread).then_some(Wanted { layouts: *layouts, halo, without: *without })
+        },
+    );
     let wanted: SmallVec<[Option<Wanted>; 4]> = wanted.collect();
     let mut own: SmallVec<[Step; 1]> = misplaced
         .iter()
