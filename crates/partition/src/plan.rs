@@ -100,12 +100,7 @@ impl Plan {
         for (tensor, &stored) in self.stored.iter().enumerate() {
             if let Some(copy) = stored.copy {
                 let id = tensor as TensorId;
-                sum.send(
-                    prices.conversion(shape_of(graph, id), stored.first, copy),
-                    graph.tensors[tensor].times,
-                    id,
-                    None,
-                );
+                sum.send(prices.conversion(shape_of(graph, id), stored.first, copy), graph.tensors[tensor].times, id, None);
             }
         }
         for (number, op) in graph.ops.iter().enumerate() {
@@ -116,11 +111,7 @@ impl Plan {
             let here = Some(number as u32);
             if let Some(info) = graph.info(op) {
                 let in_memory = |tensors: &[Option<TensorId>], place: usize| {
-                    tensors
-                        .get(place)
-                        .copied()
-                        .flatten()
-                        .is_none_or(|tensor| graph.tensors[tensor as usize].in_memory)
+                    tensors.get(place).copied().flatten().is_none_or(|tensor| graph.tensors[tensor as usize].in_memory)
                 };
                 let reads = |place: usize| in_memory(&op.operands, place);
                 let writes = |place: usize| in_memory(&op.results, place);
@@ -134,9 +125,7 @@ impl Plan {
             for (tensor, wanted) in op.operands.iter().zip(&way.operands) {
                 let (Some(tensor), Some(wanted)) = (*tensor, wanted) else { continue };
                 let shape = shape_of(graph, tensor);
-                let from = self.stored[tensor as usize]
-                    .layouts()
-                    .min_by_key(|&from| prices.want(shape, from, wanted).0);
+                let from = self.stored[tensor as usize].layouts().min_by_key(|&from| prices.want(shape, from, wanted).0);
                 let Some(from) = from else { continue };
                 let (_, is_whole) = prices.want(shape, from, wanted);
                 let to = if is_whole { wanted.without } else { wanted.layouts };
@@ -216,8 +205,8 @@ impl Plan {
                     return broken(format!("tensor {number} is partial by two reducers"));
                 }
             }
-            if stored.copy.is_some_and(Layouts::is_partial) {
-                return broken(format!("tensor {number} has a copy that is partial"));
+            if stored.copy.is_some_and(Layouts::is_partial) || !stored.is_gathered(axes) {
+                return broken(format!("tensor {number} has a copy that is not whole where the first is not"));
             }
             if stored.first.is_partial() && tensor.partials == 0 {
                 return broken(format!("tensor {number} is kept as terms, but nothing makes terms of it"));
@@ -245,14 +234,7 @@ impl Sum<'_, '_> {
     }
 
     /// The cheapest conversion of what is kept to a layout.
-    fn become_one(
-        &mut self,
-        shape: TensorShape<'_>,
-        stored: Stored,
-        to: Layouts,
-        times: u64,
-        tensor: TensorId,
-    ) {
+    fn become_one(&mut self, shape: TensorShape<'_>, stored: Stored, to: Layouts, times: u64, tensor: TensorId) {
         if let Some(from) = stored.layouts().min_by_key(|&from| self.prices.convert(shape, from, to)) {
             self.send(self.prices.conversion(shape, from, to), times, tensor, None);
         }

@@ -1,8 +1,9 @@
 //! Straight-line programs.
 
-use tofu_memory::Transient;
+use tofu_memory::{Liveness, Transient};
+use tofu_tdl::Descriptions;
 
-use crate::support::{check, liveness, named, peak, program};
+use crate::support::{check, function, liveness, named, peak, program};
 
 const LAYERS: &str =
     "func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>, %v: tensor<16x2xf32>) -> tensor<4x2xf32> {
@@ -164,4 +165,11 @@ fn what_is_never_used_is_there_for_a_moment() {
          intermediate 0..1 a
          intermediate* 1..3 b",
     );
+}
+
+#[test]
+fn functions_without_an_order_are_refused() {
+    let module = program("func @f(%x: tensor<8x8xf32>) -> tensor<8x8xf32>");
+    let error = Liveness::of(&module, function(&module), &Descriptions::new()).unwrap_err();
+    assert_eq!((error.code.id, &*error.message), ("T0801", "only a function with a body has a schedule"));
 }

@@ -84,17 +84,12 @@ fn constants(graph: &Graph<'_>) -> Vec<bool> {
 pub(super) fn is_elementwise(info: &OpInfo) -> bool {
     let Some(shape) = info.results.first().map(|result| &result.extents) else { return false };
     let strategies = &info.analysis.strategies;
-    if shape.is_empty()
-        || info.results.iter().any(|result| result.extents != *shape)
-        || strategies.len() != shape.len()
-    {
+    if shape.is_empty() || info.results.iter().any(|result| result.extents != *shape) || strategies.len() != shape.len() {
         return false;
     }
     let fits = |dims: &[DimLayout], split: usize| {
         let expected = |dim: usize| if dim == split { DimLayout::Split } else { DimLayout::Whole };
-        dims.is_empty()
-            || dims.len() == shape.len()
-                && dims.iter().enumerate().all(|(dim, layout)| *layout == expected(dim))
+        dims.is_empty() || dims.len() == shape.len() && dims.iter().enumerate().all(|(dim, layout)| *layout == expected(dim))
     };
     strategies.iter().all(|strategy| {
         let Some(&Combine::Concat { dim }) = strategy.outputs.first() else { return false };
@@ -153,11 +148,7 @@ impl Ties<'_> {
         let graph = self.graph;
         let uses = Uses::of(graph);
         // Correspondence by itself: element-wise ops tie more than that.
-        let mut pairs = Ties {
-            graph,
-            parents: (0..graph.tensors.len() as TensorId).collect(),
-            is_loose: self.is_loose.clone(),
-        };
+        let mut pairs = Ties { graph, parents: (0..graph.tensors.len() as TensorId).collect(), is_loose: self.is_loose.clone() };
         for &tensor in graph.arguments.iter().flatten() {
             pairs.is_loose[tensor as usize] = true;
         }
@@ -209,8 +200,7 @@ struct Uses {
 
 impl Uses {
     fn of(graph: &Graph<'_>) -> Uses {
-        let mut uses =
-            Uses { maker: vec![None; graph.tensors.len()], readers: vec![Vec::new(); graph.tensors.len()] };
+        let mut uses = Uses { maker: vec![None; graph.tensors.len()], readers: vec![Vec::new(); graph.tensors.len()] };
         for (number, op) in graph.ops.iter().enumerate() {
             let OpKind::Described(info) = op.kind else { continue };
             for &tensor in op.results.iter().flatten() {
@@ -237,9 +227,7 @@ impl Uses {
         let same = |a: &(u32, u32, u32), b: &(u32, u32, u32)| (a.0, a.1) == (b.0, b.1);
         let groups: Vec<&[(u32, u32, u32)]> = self.readers[b as usize].chunk_by(same).collect();
         for group in self.readers[a as usize].chunk_by(same) {
-            let Ok(place) =
-                groups.binary_search_by_key(&(group[0].0, group[0].1), |other| (other[0].0, other[0].1))
-            else {
+            let Ok(place) = groups.binary_search_by_key(&(group[0].0, group[0].1), |other| (other[0].0, other[0].1)) else {
                 continue;
             };
             if groups[place].len() == group.len() {

@@ -102,8 +102,7 @@ impl Cut<'_> {
         let variable_of: Vec<Option<u32>> = variable_of.collect();
         let sizes = variables.iter().map(|&class| layouts[class as usize].len()).collect();
         let model = Model { sizes, tables: Vec::new() };
-        let mut choosing =
-            Choosing { model, variables, layouts, variable_of, ops: Vec::new(), known: Vec::new() };
+        let mut choosing = Choosing { model, variables, layouts, variable_of, ops: Vec::new(), known: Vec::new() };
         let mut numbers: FxHashMap<TableKey, u32> = FxHashMap::default();
         // How often each table is there with the same classes, in the order in which they are met.
         let mut counts: FxHashMap<(u32, SmallVec<[u32; 4]>), usize> = FxHashMap::default();
@@ -208,8 +207,7 @@ impl Cut<'_> {
     fn table(&self, number: usize, classes: &[u32], layouts: &[SmallVec<[Layouts; 4]>]) -> OpTable {
         let ways = self.ways(number);
         let ways = ways.iter().map(|(way, twin)| self.costs(number, way, twin.as_ref(), classes, layouts));
-        let sizes: SmallVec<[usize; 4]> =
-            classes.iter().map(|&class| layouts[class as usize].len()).collect();
+        let sizes: SmallVec<[usize; 4]> = classes.iter().map(|&class| layouts[class as usize].len()).collect();
         let entries = sizes.iter().fold(1, |entries: usize, &size| entries.saturating_mul(size));
         if entries > MOST_ENTRIES {
             return OpTable::Wide(ways.collect());
@@ -218,8 +216,7 @@ impl Cut<'_> {
         for way in ways {
             let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, classes.len());
             for entry in 0..entries {
-                let cost =
-                    way.own + way.classes.iter().zip(&at).map(|(costs, &state)| costs[state]).sum::<Cost>();
+                let cost = way.own + way.classes.iter().zip(&at).map(|(costs, &state)| costs[state]).sum::<Cost>();
                 if cost < costs[entry] {
                     costs[entry] = cost;
                     choices[entry] = way.choices;
@@ -283,14 +280,9 @@ impl Cut<'_> {
         let op = &self.graph.ops[number];
         let Some(info) = self.graph.info(op) else { return 0 };
         let in_memory = |tensors: &[Option<TensorId>], place: usize| {
-            tensors
-                .get(place)
-                .copied()
-                .flatten()
-                .is_none_or(|tensor| self.graph.tensors[tensor as usize].in_memory)
+            tensors.get(place).copied().flatten().is_none_or(|tensor| self.graph.tensors[tensor as usize].in_memory)
         };
-        self.prices
-            .way(info, way, &|place| in_memory(&op.operands, place), &|place| in_memory(&op.results, place))
+        self.prices.way(info, way, &|place| in_memory(&op.operands, place), &|place| in_memory(&op.results, place))
     }
 
     /// The ways of an op along the axis, those that leave devices the least to do first; and each with the next axis doing the
@@ -310,10 +302,8 @@ impl Cut<'_> {
         };
         let is_free = op.results.iter().flatten().all(|&tensor| self.classes.is_constant[tensor as usize]);
         let strategies = if is_free { 0 } else { info.analysis.strategies.len() };
-        let allowed = (0..strategies)
-            .filter(|&strategy| self.reductions || !info.analysis.strategies[strategy].is_reduction());
-        let mut ways: Vec<(Way, Option<Way>)> =
-            allowed.filter_map(|strategy| way(Choice::Split(strategy))).collect();
+        let allowed = (0..strategies).filter(|&strategy| self.reductions || !info.analysis.strategies[strategy].is_reduction());
+        let mut ways: Vec<(Way, Option<Way>)> = allowed.filter_map(|strategy| way(Choice::Split(strategy))).collect();
         if ways.is_empty() {
             ways.extend(way(Choice::Whole));
         }
@@ -327,11 +317,7 @@ impl Cut<'_> {
         let mesh = &self.prices.mesh;
         let extents = &self.graph.tensors[tensor as usize].shape;
         let twice = layouts.with(next, Layout::Split(dim));
-        if twice.local_elements(mesh, extents) < layouts.local_elements(mesh, extents) {
-            twice
-        } else {
-            layouts
-        }
+        if twice.local_elements(mesh, extents) < layouts.local_elements(mesh, extents) { twice } else { layouts }
     }
 
     /// What becomes what.
@@ -346,8 +332,7 @@ impl Cut<'_> {
             for &source in &choosing.layouts[from as usize] {
                 costs.extend(choosing.layouts[to as usize].iter().map(|&target| {
                     let later = self.next.map_or(0, |_| {
-                        let [source, target] =
-                            [source, target].map(|layouts| self.repeated(link.from, layouts));
+                        let [source, target] = [source, target].map(|layouts| self.repeated(link.from, layouts));
                         self.prices.convert(shape, source, target)
                     });
                     cost(self.prices.convert(shape, source, target), later)
@@ -418,18 +403,14 @@ impl Choosing {
             table.push(costs[entry] * Cost::from(times));
         }
         if !sorted.is_empty() {
-            self.model
-                .tables
-                .push(Table { scope: sorted.iter().map(|&(variable, _)| variable).collect(), costs: table });
+            self.model.tables.push(Table { scope: sorted.iter().map(|&(variable, _)| variable).collect(), costs: table });
         }
     }
 
     /// The plan with these states of the variables.
     pub(super) fn plan(&self, cut: &Cut<'_>, states: &[usize]) -> Plan {
-        let state =
-            |class: u32| self.variable_of[class as usize].map_or(0, |variable| states[variable as usize]);
-        let stored =
-            cut.classes.of.iter().map(|&class| Stored::only(self.layouts[class as usize][state(class)]));
+        let state = |class: u32| self.variable_of[class as usize].map_or(0, |variable| states[variable as usize]);
+        let stored = cut.classes.of.iter().map(|&class| Stored::only(self.layouts[class as usize][state(class)]));
         let choices = self.ops.iter().map(|touched| {
             let Some(Touched { table, classes, way }) = touched else { return Choices::WHOLE };
             match &self.known[*table as usize] {

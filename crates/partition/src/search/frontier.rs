@@ -142,8 +142,7 @@ impl<'m> Run<'m> {
     /// The variables that share a table with this one.
     fn neighbours(&self, variable: usize) -> SmallVec<[u32; 4]> {
         let tables = self.of[variable].iter();
-        let mut all: SmallVec<[u32; 4]> =
-            tables.flat_map(|&table| self.tables[table as usize].scope.iter().copied()).collect();
+        let mut all: SmallVec<[u32; 4]> = tables.flat_map(|&table| self.tables[table as usize].scope.iter().copied()).collect();
         all.sort_unstable();
         all.dedup();
         all.retain(|other| *other as usize != variable);
@@ -177,9 +176,7 @@ impl<'m> Run<'m> {
         // How far one goes in each table for one more of each variable of the scope, and for one more of this one.
         let stride = |table: &Table, of: u32| -> usize {
             let place = table.scope.iter().position(|&other| other == of);
-            place.map_or(0, |place| {
-                table.scope[place + 1..].iter().map(|&after| self.sizes[after as usize]).product()
-            })
+            place.map_or(0, |place| table.scope[place + 1..].iter().map(|&after| self.sizes[after as usize]).product())
         };
         let strides: Vec<SmallVec<[usize; 4]>> =
             tables.iter().map(|table| scope.iter().map(|&of| stride(table, of)).collect()).collect();
@@ -205,11 +202,7 @@ impl<'m> Run<'m> {
                 at[place] += 1;
                 let wraps = at[place] == self.sizes[scope[place] as usize];
                 for (start, strides) in starts.iter_mut().zip(&strides) {
-                    *start = if wraps {
-                        *start - strides[place] * (at[place] - 1)
-                    } else {
-                        *start + strides[place]
-                    };
+                    *start = if wraps { *start - strides[place] * (at[place] - 1) } else { *start + strides[place] };
                 }
                 if !wraps {
                     break;
@@ -229,9 +222,7 @@ impl<'m> Run<'m> {
     /// Fixes the variable of most tables, at the state for which the sum of the least of each is least.
     fn fix(&mut self) {
         let open = (0..self.sizes.len()).filter(|&variable| !self.is_done[variable]);
-        let Some(variable) = open.max_by_key(|&variable| (self.of[variable].len(), Reverse(variable))) else {
-            return;
-        };
+        let Some(variable) = open.max_by_key(|&variable| (self.of[variable].len(), Reverse(variable))) else { return };
         let around = self.neighbours(variable);
         let tables = self.take(variable);
         let mut sliced: Vec<Vec<Table>> = Vec::new();
@@ -255,9 +246,7 @@ impl<'m> Run<'m> {
 
     /// A table with one variable fixed.
     fn slice(&self, table: &Table, variable: u32, state: usize) -> Table {
-        let Some(place) = table.scope.iter().position(|&other| other == variable) else {
-            return table.clone();
-        };
+        let Some(place) = table.scope.iter().position(|&other| other == variable) else { return table.clone() };
         let after: usize = table.scope[place + 1..].iter().map(|&after| self.sizes[after as usize]).product();
         let size = self.sizes[variable as usize];
         let mut scope = table.scope.clone();
@@ -286,8 +275,7 @@ mod tests {
         let sizes: Vec<usize> = (0..variables).map(|_| 1 + next(3) as usize).collect();
         let mut model = Model { sizes, tables: Vec::new() };
         for _ in 0..tables {
-            let mut scope: SmallVec<[u32; 4]> =
-                (0..1 + next(3)).map(|_| next(variables.into()) as u32).collect();
+            let mut scope: SmallVec<[u32; 4]> = (0..1 + next(3)).map(|_| next(variables.into()) as u32).collect();
             scope.sort_unstable();
             scope.dedup();
             let entries: usize = scope.iter().map(|&variable| model.sizes[variable as usize]).product();

@@ -57,11 +57,7 @@ fn largest_first(model: &Model, bytes: &[u64]) -> Vec<usize> {
 }
 
 /// Decides about variables in this order, one after the other.
-fn complete(
-    model: &Model,
-    mut decided: Vec<Option<usize>>,
-    order: impl IntoIterator<Item = usize>,
-) -> Vec<usize> {
+fn complete(model: &Model, mut decided: Vec<Option<usize>>, order: impl IntoIterator<Item = usize>) -> Vec<usize> {
     let mut tables: Vec<Vec<usize>> = vec![Vec::new(); model.sizes.len()];
     for (number, table) in model.tables.iter().enumerate() {
         table.scope.iter().for_each(|&variable| tables[variable as usize].push(number));
@@ -114,10 +110,7 @@ mod tests {
     #[test]
     fn the_largest_decides_first() {
         // Both prefer state 0 alone, together they may not have it.
-        let unary = |variable| Table {
-            scope: SmallVec::from_slice(&[variable]),
-            costs: vec![cost(0, 0), cost(3, 0)],
-        };
+        let unary = |variable| Table { scope: SmallVec::from_slice(&[variable]), costs: vec![cost(0, 0), cost(3, 0)] };
         let both = [9, 0, 0, 9].map(|price| cost(price, 0)).to_vec();
         let both = Table { scope: SmallVec::from_slice(&[0, 1]), costs: both };
         let model = Model { sizes: vec![2, 2], tables: vec![unary(0), unary(1), both] };

@@ -88,8 +88,7 @@ pub(super) fn best(request: &Request<'_>, plans: Vec<Plan>, was_stopped: bool) -
     let mut best: Option<Outcome> = None;
     for plan in plans {
         let plan = on_mesh(request, plan);
-        let prices =
-            Prices::new(request.machine, plan.mesh.clone(), request.objective, request.reduce_scatter);
+        let prices = Prices::new(request.machine, plan.mesh.clone(), request.objective, request.reduce_scatter);
         let evaluation = plan.evaluate(request.graph, &prices)?;
         if best.as_ref().is_none_or(|best| evaluation.cost < best.evaluation.cost) {
             best = Some(Outcome { plan, evaluation, lower_bound: None, was_stopped });

@@ -4,11 +4,11 @@
 //! the least that it and all its costs come to, for each choice of its neighbours:
 //!
 //! ```text
-//!   a   c                 a   c
-//!    \ / \                 \ /|        t(a, c, d) = min over n of cost(n) + m(a, n) + m(n, c) + m(n, d)
-//!     n   |      ->         t |
-//!      \ /                   \|
-//!       d                     d
+//!   a   c            a   c
+//!    \ /              \ /
+//!     n      ->        t        t(a, c, d) = min over n of cost(n) + m(a, n) + m(c, n) + m(n, d)
+//!     |                |
+//!     d                d
 //! ```
 //!
 //! A table of one neighbour is a cost of it, one of two is an edge. Larger ones, which a model cannot hold, are made only
@@ -28,29 +28,26 @@ use super::order::{Limits, Order};
 use super::table::{Bucket, Rest, Term};
 
 /// Nodes of degree up to two, where the edge that stands for one stays small.
-const NARROW: Limits = Limits { neighbours: 2, entries: 1 << 14 };
+const NARROW: Limits = Limits { neighbours: 2, entries: 1 << 14, all: usize::MAX };
 
-/// Whatever a table of 32 MiB can hold. A term has a bit for each neighbour.
-const WIDE: Limits = Limits { neighbours: 64, entries: 1 << 22 };
-
-/// Entries that all tables have together, at most.
-const MOST_ENTRIES: usize = 1 << 25;
+/// Whatever a table of 32 MiB can hold, and all of them in 256 MiB. A term has a bit for each neighbour.
+const WIDE: Limits = Limits { neighbours: 64, entries: 1 << 22, all: 1 << 25 };
 
 /// Eliminates nodes of degree 0, 1 and 2.
 pub(super) fn narrow(model: Model) -> (Model, Option<Lift>) {
     let order = Order::of(&model, NARROW);
     // Few steps each: the work on all of them is that of looking at the model.
-    eliminate(model, &order, &mut Meter::new(u64::MAX, None))
+    eliminate(model, &order, NARROW.all, &mut Meter::new(u64::MAX, None))
 }
 
 /// Eliminates whatever leaves nothing but costs and edges, through tables of any number of nodes, until the meter says
 /// that it is enough.
 pub(super) fn wide(model: Model, meter: &mut Meter) -> (Model, Option<Lift>) {
     let order = Order::of(&model, WIDE).closed();
-    eliminate(model, &order, meter)
+    eliminate(model, &order, WIDE.all, meter)
 }
 
-fn eliminate(model: Model, order: &Order, meter: &mut Meter) -> (Model, Option<Lift>) {
+fn eliminate(model: Model, order: &Order, most: usize, meter: &mut Meter) -> (Model, Option<Lift>) {
     if order.nodes.is_empty() {
         return (model, None);
     }
@@ -58,7 +55,7 @@ fn eliminate(model: Model, order: &Order, meter: &mut Meter) -> (Model, Option<L
     let mut work = Work::of(model, order);
     let mut entries = 0;
     for &node in &order.nodes {
-        if meter.done() || entries > MOST_ENTRIES {
+        if meter.done() || entries > most {
             break;
         }
         entries += work.eliminate(node, meter);
@@ -213,5 +210,80 @@ impl<'a> Work<'a> {
             }
         }
         (self.parts.assemble(), gone, self.tables)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{FORBIDDEN, Node};
+
+    /// Whatever the limits, the least cost stays what it is, and the choice that has it comes back: also where tables are
+    /// given up half way.
+    #[test]
+    fn optima_stay_under_any_limits() {
+        let (mut gone, mut kept) = (0, 0);
+        for seed in 0..1500 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let model = random_model(&mut random);
+            let before = optimum(&model);
+            let limits = Limits {
+                neighbours: random.usize(0..=5),
+                entries: random.usize(1..=60),
+                all: random.usize(1..=200),
+            };
+            let order = Order::of(&model, limits);
+            let order = if random.bool() { order.closed() } else { order };
+            let mut meter = Meter::new(random.u64(1..2000), None);
+            let (reduced, lift) = eliminate(model.clone(), &order, limits.all, &mut meter);
+            let after = optimum(&reduced);
+            assert_eq!(after.0, before.0, "seed {seed}");
+            let Some(lift) = lift else { continue };
+            gone += model.nodes.len() - reduced.nodes.len();
+            kept += reduced.nodes.len();
+            let choice = lift.lift(&after.1);
+            assert_eq!(model.cost(&choice), before.0, "seed {seed}");
+            let projected = lift.project(&choice).unwrap();
+            assert_eq!(reduced.cost(&projected), before.0, "seed {seed}");
+        }
+        assert!(gone > 1000 && kept > 1000, "{gone} gone, {kept} kept");
+    }
+
+    fn random_model(random: &mut fastrand::Rng) -> Model {
+        let count = random.usize(2..=7);
+        let mut draw = |most: usize| -> Vec<i64> {
+            (0..most).map(|_| if random.u8(..6) == 0 { FORBIDDEN } else { random.i64(0..20) }).collect()
+        };
+        let sizes: Vec<usize> = draw(count).iter().map(|&size| 1 + (size % 3) as usize).collect();
+        let nodes = sizes.iter().map(|&size| Node { cost: draw(size), pieces: Vec::new() }).collect();
+        let mut matrices = Pool::new();
+        let mut edges = Vec::new();
+        for (a, &rows) in sizes.iter().enumerate() {
+            for (b, &columns) in sizes.iter().enumerate().skip(a + 1) {
+                if draw(1)[0] < 9 {
+                    edges.push(Edge {
+                        a: a as u32,
+                        b: b as u32,
+                        matrix: matrices.intern(&draw(rows * columns)),
+                    });
+                }
+            }
+        }
+        Parts { constant: 3, nodes, edges, matrices, slack: Vec::new(), cliques: Vec::new() }.assemble()
+    }
+
+    /// The least cost of all choices, and the first that has it.
+    fn optimum(model: &Model) -> (i64, Vec<u32>) {
+        let sizes: Vec<usize> = model.nodes.iter().map(|node| node.cost.len()).collect();
+        let choices = (0..sizes.iter().product()).map(|place: usize| {
+            let mut left = place;
+            let digit = |&size: &usize| {
+                let digit = (left % size) as u32;
+                left /= size;
+                digit
+            };
+            sizes.iter().map(digit).collect::<Vec<u32>>()
+        });
+        choices.map(|choice| (model.cost(&choice), choice)).min().unwrap()
     }
 }

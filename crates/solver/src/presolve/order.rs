@@ -15,6 +15,8 @@ pub(super) struct Limits {
     pub(super) neighbours: usize,
     /// The entries of the table over these neighbours' labels.
     pub(super) entries: usize,
+    /// The entries of all tables together.
+    pub(super) all: usize,
 }
 
 /// An order of elimination.
