@@ -83,7 +83,9 @@ fn the_problem_that_is_written_has_the_cost_that_is_reported() {
         let reported = kept.plans.lock().unwrap()[0].cost;
         let unit = if objective == ObjectiveName::Time { 1e-12 } else { 1.0 };
         let solved = cost as f64 * unit;
-        assert!((reported - solved).abs() <= 1e-9 * solved, "{reported} is reported, {solved} is solved");
+        // What breaks ties, by memory, is in the problem, but in no report.
+        let ties = solved - reported;
+        assert!((0.0..=1e-6 * reported).contains(&ties), "{reported} is reported, {solved} is solved");
     }
 }
 
@@ -91,7 +93,8 @@ fn the_problem_that_is_written_has_the_cost_that_is_reported() {
 fn every_algorithm_leaves_a_program_that_verifies() {
     let mut best: Option<f64> = None;
     for algorithm in Algorithm::ALL {
-        let pass = Partition { algorithm: AlgorithmName(algorithm), devices: Some(4), ..Partition::default() };
+        let pass =
+            Partition { algorithm: AlgorithmName(algorithm), devices: Some(4), ..Partition::default() };
         let (module, outcome, kept) = run(pass, Session::default());
         assert!(!outcome.failed(), "{}", algorithm.name());
         assert!(verify(&module).is_empty(), "{}", algorithm.name());
