@@ -88,17 +88,22 @@ fn lists_to_shardy(module: &mut Module, function: OpId, found: &mut Vec<Diagnost
         signature(module, function).map_or((0, 0), |of| (of.inputs.len(), of.results.len()));
     let arguments = body(module, function).map_or(Vec::new(), |block| module.arguments(block).to_vec());
     for (list, count) in [(ARGUMENT_ATTRIBUTES, inputs), (RESULT_ATTRIBUTES, results)] {
-        let mut dicts: Vec<Attr> = module.attr(function, list).map_or(Vec::new(), |list| items(module, list).to_vec());
+        let mut dicts: Vec<Attr> =
+            module.attr(function, list).map_or(Vec::new(), |list| items(module, list).to_vec());
         if dicts.len() != count {
             continue;
         }
         let mut is_changed = false;
         for (index, dict) in dicts.iter_mut().enumerate() {
             let attr = match list {
-                ARGUMENT_ATTRIBUTES => arguments.get(index).and_then(|&value| dist::sharding_of(module, value)),
+                ARGUMENT_ATTRIBUTES => {
+                    arguments.get(index).and_then(|&value| dist::sharding_of(module, value))
+                }
                 _ => dist::result_sharding(module, function, index),
             };
-            let Some((op, mesh, sharding)) = attr.and_then(|attr| dist::read_sharding(module, function, attr)) else {
+            let Some((op, mesh, sharding)) =
+                attr.and_then(|attr| dist::read_sharding(module, function, attr))
+            else {
                 continue;
             };
             let name = module.symbol_name(op).map_or(String::new(), |name| module.text(name).to_owned());
@@ -142,20 +147,29 @@ fn mesh_to_shardy(module: &mut Module, op: OpId) {
 }
 
 /// As Shardy's attribute; the reducer if it is none of Shardy's.
-fn encode(module: &mut Module, mesh_name: &str, mesh: &Mesh, sharding: &Sharding) -> Result<Attr, &'static str> {
+fn encode(
+    module: &mut Module,
+    mesh_name: &str,
+    mesh: &Mesh,
+    sharding: &Sharding,
+) -> Result<Attr, &'static str> {
     let unreduced = match &sharding.partial {
         Some(partial) if partial.reducer != Reducer::Sum => return Err(partial.reducer.name()),
         Some(partial) => &partial.axes[..],
         None => &[],
     };
     let mut fields = vec![("mesh", module.interner.symbol(mesh_name))];
-    let dims: Vec<Attr> = sharding.dims.iter().map(|dim| {
-        let mut entries = vec![(module.interner.name("axes"), encode_axes(module, mesh, &dim.axes))];
-        if dim.open {
-            entries.push((module.interner.name("open"), module.interner.attr(AttrData::Unit)));
-        }
-        module.interner.dict(&entries)
-    }).collect();
+    let dims: Vec<Attr> = sharding
+        .dims
+        .iter()
+        .map(|dim| {
+            let mut entries = vec![(module.interner.name("axes"), encode_axes(module, mesh, &dim.axes))];
+            if dim.open {
+                entries.push((module.interner.name("open"), module.interner.attr(AttrData::Unit)));
+            }
+            module.interner.dict(&entries)
+        })
+        .collect();
     fields.push(("dims", module.interner.attr(AttrData::Array(dims.into()))));
     for (key, axes) in [("replicated", &sharding.replicated[..]), ("unreduced", unreduced)] {
         if !axes.is_empty() {
@@ -238,7 +252,9 @@ fn mesh_of(module: &Module, attr: Attr) -> Result<Mesh, String> {
     let axis = |&axis: &Attr| {
         let AttrData::Pair(name, size) = module.attr_data(axis) else { return None };
         match (module.attr_data(*name), module.attr_data(*size)) {
-            (AttrData::String(name), AttrData::Int(size, _)) => Some((name.clone(), u64::try_from(*size).unwrap_or(0))),
+            (AttrData::String(name), AttrData::Int(size, _)) => {
+                Some((name.clone(), u64::try_from(*size).unwrap_or(0)))
+            }
             _ => None,
         }
     };
@@ -247,7 +263,9 @@ fn mesh_of(module: &Module, attr: Attr) -> Result<Mesh, String> {
     let mesh = Mesh::new(axes.ok_or("its axes are none")?)?;
     let ids = module.dict_entry(dialect.params, "device_ids").map(|ids| module.attr_data(ids));
     match ids {
-        Some(AttrData::Ints(ids)) if mesh.devices() > 1 && !ids.iter().copied().eq(0..mesh.devices() as i64) => {
+        Some(AttrData::Ints(ids))
+            if mesh.devices() > 1 && !ids.iter().copied().eq(0..mesh.devices() as i64) =>
+        {
             Err("its devices are in another order than 0, 1, 2, …".to_owned())
         }
         _ => Ok(mesh),

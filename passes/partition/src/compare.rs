@@ -54,7 +54,12 @@ pub(crate) fn all(setting: &Setting<'_>, planned: &Planned, cx: &PassContext<'_>
 pub(crate) fn text(setting: &Setting<'_>, compared: &[Compared]) -> String {
     let objective = setting.options.objective.objective();
     let best = compared.iter().filter_map(|compared| Some(compared.found.as_ref()?.cost)).min().unwrap_or(0);
-    let mut out = format!("Algorithms for {} on {} devices of `{}`\n\n", setting.function(), setting.target.machine.devices(), setting.target.machine.name());
+    let mut out = format!(
+        "Algorithms for {} on {} devices of `{}`\n\n",
+        setting.function(),
+        setting.target.machine.devices(),
+        setting.target.machine.name()
+    );
     let heads = ["cost", "to best", "sends", "step", "peak", "search"].map(|head| right(head, 10));
     let _ = writeln!(out, "  {}{}", left("algorithm", 15), heads.concat());
     for Compared { algorithm, found } in compared {
@@ -62,7 +67,8 @@ pub(crate) fn text(setting: &Setting<'_>, compared: &[Compared]) -> String {
             let _ = writeln!(out, "  {}{}", left(algorithm.name(), 15), right("no plan", 10));
             continue;
         };
-        let ratio = if best > 0 { format!("{:.2} ×", found.cost as f64 / best as f64) } else { String::new() };
+        let ratio =
+            if best > 0 { format!("{:.2} ×", found.cost as f64 / best as f64) } else { String::new() };
         let fits = if found.measured.peak.bytes > setting.limit() { "!" } else { "" };
         let cells = [
             cost(found.cost, objective),
@@ -75,7 +81,9 @@ pub(crate) fn text(setting: &Setting<'_>, compared: &[Compared]) -> String {
         let cells = cells.map(|cell| right(&cell, 10)).concat();
         let _ = writeln!(out, "  {}{cells}", left(algorithm.name(), 15));
     }
-    if compared.iter().any(|compared| compared.found.as_ref().is_some_and(|found| found.measured.peak.bytes > setting.limit())) {
+    if compared.iter().any(|compared| {
+        compared.found.as_ref().is_some_and(|found| found.measured.peak.bytes > setting.limit())
+    }) {
         let _ = writeln!(out, "\n  ! more than the {} that a device has", bytes(setting.limit()));
     }
     out

@@ -7,8 +7,8 @@ use tofu_solver::write_json;
 
 use crate::plan::{Planned, Setting};
 
-/// The problem of a function with all devices along one axis, in the contest's JSON. Costs are picoseconds, or bytes. What the
-/// user pins is in it if the plan has one axis, too.
+/// The problem of a function with all devices along one axis, in the contest's JSON. Costs are picoseconds, or bytes, and
+/// as in every search a little more for memory, so that ties are broken by it. What the user pins is in it if the plan has one axis, too.
 ///
 /// # Errors
 /// When its numbers are larger than the format takes.

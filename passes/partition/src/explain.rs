@@ -7,24 +7,36 @@ use tofu_partition::{Constraints, Plan, Sent, Stored, TensorId};
 use tofu_pass::PassContext;
 use tofu_sharding::{Layout, Layouts, Mesh, Reducer, share};
 
+use crate::names::Names;
 use crate::plan::{Planned, Setting};
-use crate::rules::{named_value, value_names};
 use crate::text::{bytes, cost, layouts, left, right};
 
-/// For so many layouts, everything else is planned anew.
+/// So many layouts are shown, and everything else is planned anew for each.
 const MOST_SEARCHES: usize = 8;
 
 /// The explanation of a value.
 ///
 /// # Errors
 /// When there is no such value.
-pub(crate) fn text(setting: &Setting<'_>, planned: &Planned, name: &str, cx: &PassContext<'_>) -> Result<String, Diagnostic> {
+pub(crate) fn text(
+    setting: &Setting<'_>,
+    planned: &Planned,
+    name: &str,
+    cx: &PassContext<'_>,
+) -> Result<String, Diagnostic> {
     let graph = setting.graph;
-    let Some((value, tensor)) = named_value(graph, name) else {
-        let names = value_names(graph);
-        let near = suggest::did_you_mean(name.trim_start_matches('%'), names.iter().map(String::as_str));
+    let names = Names::of(graph);
+    let Some((value, tensor)) = names.find(name) else {
+        let all = names.all();
+        let near = suggest::did_you_mean(name.trim_start_matches('%'), all.iter().map(String::as_str));
         let message = format!("there is no tensor `%{}` to explain", name.trim_start_matches('%'));
-        let help = near.unwrap_or_else(|| format!("`{}` has {} of them, as `--partition` alone prints them", setting.function(), names.len()));
+        let help = near.unwrap_or_else(|| {
+            format!(
+                "`{}` has {} tensors; they are named as in the program that is written",
+                setting.function(),
+                all.len()
+            )
+        });
         return Err(Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message).help(help));
     };
     let plan = &planned.outcome.plan;
@@ -40,7 +52,11 @@ pub(crate) fn text(setting: &Setting<'_>, planned: &Planned, name: &str, cx: &Pa
     let shown = layouts(kept.first, &plan.mesh, &of.shape);
     let _ = writeln!(out, "  lies as {shown}, {} a device", bytes(plan.bytes(graph, tensor)));
     if let Some(copy) = kept.copy {
-        let _ = writeln!(out, "  and once more as {}, for several of its readers", layouts(copy, &plan.mesh, &of.shape));
+        let _ = writeln!(
+            out,
+            "  and once more as {}, for several of its readers",
+            layouts(copy, &plan.mesh, &of.shape)
+        );
     }
     alternatives(&mut out, setting, planned, tensor, cx);
     conversions(&mut out, setting, planned, tensor);
@@ -56,7 +72,13 @@ struct Alternative {
     anew: Option<i128>,
 }
 
-fn alternatives(out: &mut String, setting: &Setting<'_>, planned: &Planned, tensor: TensorId, cx: &PassContext<'_>) {
+fn alternatives(
+    out: &mut String,
+    setting: &Setting<'_>,
+    planned: &Planned,
+    tensor: TensorId,
+    cx: &PassContext<'_>,
+) {
     let plan = &planned.outcome.plan;
     let objective = setting.options.objective.objective();
     let prices = setting.prices(&plan.mesh, objective);
@@ -72,7 +94,9 @@ fn alternatives(out: &mut String, setting: &Setting<'_>, planned: &Planned, tens
             all.push(Alternative { layouts, fixed: evaluation.cost, anew: None });
         }
     }
-    all.sort_by_key(|alternative| (alternative.layouts != kept.first, alternative.fixed, alternative.layouts));
+    all.sort_by_key(|alternative| {
+        (alternative.layouts != kept.first, alternative.fixed, alternative.layouts)
+    });
     for alternative in all.iter_mut().take(MOST_SEARCHES) {
         if alternative.layouts == kept.first {
             alternative.anew = Some(best);
@@ -82,24 +106,41 @@ fn alternatives(out: &mut String, setting: &Setting<'_>, planned: &Planned, tens
         let found = setting.search(setting.options.algorithm.0, Some(plan.mesh.clone()), &constraints, cx);
         alternative.anew = found.ok().map(|(outcome, _)| outcome.evaluation.cost);
     }
-    let _ = writeln!(out, "\n  {} {} {} {}", left("layout", 32), right("a device", 10), right("all else kept", 16), right("all else anew", 16));
+    let _ = writeln!(
+        out,
+        "\n  {} {} {} {}",
+        left("layout", 32),
+        right("a device", 10),
+        right("all else kept", 16),
+        right("all else anew", 16)
+    );
     let told = |of: i128| {
         let more = if best > 0 { (of - best) as f64 / best as f64 * 100.0 } else { 0.0 };
         match of.cmp(&best) {
             std::cmp::Ordering::Equal => cost(of, objective),
-            _ if more.abs() < 0.05 => format!("{} {}0.0 %", cost(of, objective), if of > best { "+" } else { "-" }),
+            _ if more.abs() < 0.05 => {
+                format!("{} {}0.0 %", cost(of, objective), if of > best { "+" } else { "-" })
+            }
             _ => format!("{} {more:+.1} %", cost(of, objective)),
         }
     };
-    for alternative in &all {
+    for alternative in all.iter().take(MOST_SEARCHES) {
         let mark = if alternative.layouts == kept.first { "*" } else { " " };
         let name = layouts(alternative.layouts, &plan.mesh, &of.shape);
         let held = bytes(Stored::only(alternative.layouts).bytes(&plan.mesh, shape_of(of)));
         let anew = alternative.anew.map_or("".to_owned(), told);
-        let _ = writeln!(out, "{mark} {} {} {} {}", left(&name, 32), right(&held, 10), right(&told(alternative.fixed), 16), right(&anew, 16));
+        let _ = writeln!(
+            out,
+            "{mark} {} {} {} {}",
+            left(&name, 32),
+            right(&held, 10),
+            right(&told(alternative.fixed), 16),
+            right(&anew, 16)
+        );
     }
-    if all.len() > MOST_SEARCHES {
-        let _ = writeln!(out, "  Only for the first {MOST_SEARCHES} was all else planned anew.");
+    if let [first, .., last] = all.get(MOST_SEARCHES..).unwrap_or_default() {
+        let (others, from, to) = (all.len() - MOST_SEARCHES, told(first.fixed), told(last.fixed));
+        let _ = writeln!(out, "  and {others} others, from {from} to {to} with all else kept");
     }
 }
 
@@ -140,14 +181,16 @@ fn conversions(out: &mut String, setting: &Setting<'_>, planned: &Planned, tenso
     let plan = &planned.outcome.plan;
     let objective = setting.options.objective.objective();
     let mesh = &plan.mesh;
-    let sent: Vec<&Sent> = planned.outcome.evaluation.communication.iter().filter(|sent| sent.tensor == tensor).collect();
+    let sent: Vec<&Sent> =
+        planned.outcome.evaluation.communication.iter().filter(|sent| sent.tensor == tensor).collect();
     if sent.is_empty() {
         out.push_str("\n  It is never converted.\n");
         return;
     }
     out.push_str("\n  What is sent of it in a step, and why:\n");
     for sent in sent {
-        let axes: Vec<&str> = sent.step.axes.iter().map(|&axis| &*mesh.axes()[usize::from(axis)].name).collect();
+        let axes: Vec<&str> =
+            sent.step.axes.iter().map(|&axis| &*mesh.axes()[usize::from(axis)].name).collect();
         let what = format!("{} over {}", sent.step.collective.name(), axes.join(", "));
         let size = bytes(sent.step.sent_bytes(mesh).saturating_mul(sent.times));
         let price = cost(i128::from(sent.price) * i128::from(sent.times), objective);

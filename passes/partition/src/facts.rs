@@ -26,13 +26,21 @@ pub(crate) struct DevicePeak {
 }
 
 impl Known {
+    /// A result of which the user says how it lies (those of these numbers) need not lie as an argument does.
+    ///
     /// # Errors
     /// When the function is only declared, or its control goes other ways than regions.
-    pub(crate) fn of(module: &Module, function: OpId, descriptions: &Descriptions) -> Result<Known, Diagnostic> {
+    pub(crate) fn of(
+        module: &Module,
+        function: OpId,
+        descriptions: &Descriptions,
+        pinned: &[usize],
+    ) -> Result<Known, Diagnostic> {
         // Whoever trains gives the old state away.
         let assumptions = Assumptions { ties_are_donated: true };
         let liveness = Liveness::assuming(module, function, descriptions, &assumptions)?;
-        let ties = liveness.ties().pairs.clone();
+        let ties =
+            liveness.ties().pairs.iter().copied().filter(|(_, result)| !pinned.contains(result)).collect();
         Ok(Known { liveness, ties })
     }
 

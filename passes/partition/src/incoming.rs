@@ -7,11 +7,10 @@ use tofu_diagnostics::{Diagnostic, Span, codes};
 use tofu_dialect_dist as dist;
 use tofu_dialect_func::{body, signature};
 use tofu_dialect_stablehlo::{
-    MESH as SDY_MESH, RESHARD, SDY_SHARDING, SHARDING_CONSTRAINT, read_shardy, shardings_per_value, shardy_mesh,
+    MESH as SDY_MESH, RESHARD, SDY_SHARDING, SHARDING_CONSTRAINT, read_shardy, shardings_per_value,
+    shardy_mesh,
 };
-use tofu_ir::{
-    ARGUMENT_ATTRIBUTES, Attr, AttrData, Module, OpId, RESULT_ATTRIBUTES, ValueId,
-};
+use tofu_ir::{ARGUMENT_ATTRIBUTES, Attr, AttrData, Module, OpId, RESULT_ATTRIBUTES, ValueId};
 use tofu_sharding::{Mesh, Sharding};
 
 /// A sharding that the program asks for.

@@ -9,6 +9,7 @@
 //! | `facts` | loops, state and memory of a function |
 //! | `incoming`, `rules`, `pins` | what the program and the user ask for |
 //! | `plan` | the search |
+//! | `names` | values by name |
 //! | `rewrite` | a plan, written into the program |
 //! | `summary`, `compare`, `explain` | a plan, for people |
 //! | `report`, `dump` | a plan and its problem, for other programs |
@@ -18,6 +19,7 @@ mod dump;
 mod explain;
 mod facts;
 mod incoming;
+mod names;
 mod options;
 mod partition;
 mod pins;

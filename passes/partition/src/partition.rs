@@ -4,19 +4,21 @@ use tofu_diagnostics::{Diagnostic, Severity, codes, suggest};
 use tofu_dialect_func::{FUNC, TooLarge, VISIBILITY, body, inline_calls};
 use tofu_ir::{AttrData, Module, OpId};
 use tofu_partition::Algorithm;
-use tofu_pass::{ByteSize, Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options};
+use tofu_pass::{
+    ByteSize, Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options,
+};
 use tofu_report::Section;
 use tofu_sharding::Mesh;
 use tofu_tdl::Descriptions;
 
 use crate::facts::Known;
-use crate::incoming::{Incoming, Pin};
+use crate::incoming::{Incoming, Pin, Place};
 use crate::options::{AlgorithmName, Collectives, MeshAxes, ObjectiveName};
 use crate::plan::{Planned, Setting};
 use crate::rewrite::{Assignment, write_mesh};
 use crate::summary::Measured;
 use crate::target::Target;
-use crate::{compare, dump, explain, report, summary, text};
+use crate::{compare, dump, explain, names, report, summary, text};
 
 pass_options! {
     /// Splits the tensors of a program over the devices of a machine.
@@ -150,7 +152,12 @@ impl Partition {
         (function, mesh, pins): (OpId, Option<Mesh>, &[Pin]),
     ) -> Result<Split, Vec<Diagnostic>> {
         let module: &Module = cx.module;
-        let known = Known::of(module, function, descriptions).map_err(|error| vec![error])?;
+        let pinned = pins.iter().filter_map(|pin| match pin.place {
+            Place::Result(index) => Some(index),
+            Place::Value(_) => None,
+        });
+        let pinned: Vec<usize> = pinned.collect();
+        let known = Known::of(module, function, descriptions, &pinned).map_err(|error| vec![error])?;
         let graph = known.graph(module, function, descriptions).map_err(|error| vec![error])?;
         let setting = Setting { options: self, target, known: &known, graph: &graph };
         let planned = Planned::of(&setting, mesh, pins, cx)?;
@@ -185,15 +192,22 @@ fn over_limit(setting: &Setting<'_>, measured: &Measured) -> Option<Diagnostic> 
         return None;
     }
     let (module, function) = (setting.graph.module, setting.graph.function);
-    let message = format!("the plan of `{}` needs {} a device at its peak, but there are {}", setting.function(), text::bytes(peak), text::bytes(limit));
+    let message = format!(
+        "the plan of `{}` needs {} a device at its peak, but there are {}",
+        setting.function(),
+        text::bytes(peak),
+        text::bytes(limit)
+    );
     let error = module.error(function, &codes::OVER_MEMORY_LIMIT, message);
+    let names = names::Names::of(setting.graph);
     let largest = measured.peak.alive.iter().take(5).map(|&(tensor, bytes)| {
         let value = setting.graph.tensors[tensor as usize].values[0];
-        format!("{} of {}", text::bytes(bytes), module.quoted_value(value))
+        format!("{} of `%{}`", text::bytes(bytes), names.get(value))
     });
     let largest: Vec<String> = largest.collect();
     let error = error.note(format!("at the peak, a device holds {}, and others", largest.join(", ")));
-    let error = error.help("use more devices, or a smaller program; swapping and recomputation come after partitioning");
+    let error = error
+        .help("use more devices, or a smaller program; swapping and recomputation come after partitioning");
     let severity = if setting.options.memory.is_some() { Severity::Error } else { Severity::Warning };
     Some(Diagnostic { severity, ..error })
 }
@@ -209,8 +223,11 @@ fn entries(module: &Module, root: OpId) -> Result<Vec<OpId>, Diagnostic> {
     }
     if public.is_empty() {
         let names = module.walk(root).filter_map(|op| module.symbol_name(op)).map(|name| module.text(name));
-        let help = suggest::did_you_mean("main", names).unwrap_or_else(|| "a program begins in a function that is not private".to_owned());
-        return Err(module.error(root, &codes::CANNOT_PARTITION, "there is no function to partition").help(help));
+        let help = suggest::did_you_mean("main", names)
+            .unwrap_or_else(|| "a program begins in a function that is not private".to_owned());
+        return Err(module
+            .error(root, &codes::CANNOT_PARTITION, "there is no function to partition")
+            .help(help));
     }
     Ok(public)
 }

@@ -32,7 +32,15 @@ impl Pins {
             pins.sharding(graph, mesh, pin);
         }
         for rule in rules {
-            pins.ask(graph, mesh, rule.tensor, rule.axis, Layout::Split(rule.dim), rule.span, Some(&rule.rule));
+            pins.ask(
+                graph,
+                mesh,
+                rule.tensor,
+                rule.axis,
+                Layout::Split(rule.dim),
+                rule.span,
+                Some(&rule.rule),
+            );
         }
         if !pins.found.is_empty() {
             return Err(pins.found);
@@ -60,7 +68,11 @@ impl Pins {
         let in_order = sharding.dims.iter().all(|dim| dim.axes.is_sorted());
         if !in_order {
             let help = format!("the order is that of the mesh, `{}`", crate::target::shown(mesh));
-            self.wrong(pin.span, "a dimension is split by axes in another order than the mesh has them".to_owned(), Some(help));
+            self.wrong(
+                pin.span,
+                "a dimension is split by axes in another order than the mesh has them".to_owned(),
+                Some(help),
+            );
             return;
         }
         let is_closed = sharding.dims.iter().all(|dim| !dim.open);
@@ -96,11 +108,17 @@ impl Pins {
         let by = rule.map_or(String::new(), |rule| format!("rule `{rule}`: "));
         match layout {
             Layout::Split(dim) if share(of.shape[dim], size) >= of.shape[dim] && size > 1 => {
-                let message = format!("{by}dimension {dim} of {name} has extent {}: `{axis_name}` does not split it", of.shape[dim]);
+                let message = format!(
+                    "{by}dimension {dim} of {name} has extent {}: `{axis_name}` does not split it",
+                    of.shape[dim]
+                );
                 return self.wrong(span, message, None);
             }
             Layout::Partial(reducer) if of.partials & 1 << reducer as u8 == 0 => {
-                let message = format!("{by}{name} cannot be partial: nothing makes terms of it by `{}`", reducer.name());
+                let message = format!(
+                    "{by}{name} cannot be partial: nothing makes terms of it by `{}`",
+                    reducer.name()
+                );
                 let help = "only what an op reduces can lie as terms, and arguments come whole";
                 return self.wrong(span, message, Some(help.to_owned()));
             }
@@ -111,12 +129,26 @@ impl Pins {
                 let told = |layout: Layout| match layout {
                     Layout::Replicated => format!("the same along `{axis_name}`"),
                     Layout::Split(dim) => format!("split along dimension {dim} by `{axis_name}`"),
-                    Layout::Partial(reducer) => format!("partial by `{}` along `{axis_name}`", reducer.name()),
+                    Layout::Partial(reducer) => {
+                        format!("partial by `{}` along `{axis_name}`", reducer.name())
+                    }
                 };
                 let message = format!("{by}{name} is to be {}, but also {}", told(layout), told(other));
                 let error = Diagnostic::error(&codes::WRONG_CONSTRAINT, span, message);
-                let error = if first == span { error } else { Diagnostic { secondary: vec![Label { span: first, text: "the other one is asked for here".to_owned() }], ..error } };
-                self.found.push(error.help("take one of the two away; a `sdy.sharding_constraint` between them makes it two tensors"));
+                let error = if first == span {
+                    error
+                } else {
+                    Diagnostic {
+                        secondary: vec![Label {
+                            span: first,
+                            text: "the other one is asked for here".to_owned(),
+                        }],
+                        ..error
+                    }
+                };
+                self.found.push(error.help(
+                    "take one of the two away; a `sdy.sharding_constraint` between them makes it two tensors",
+                ));
             }
             _ => {
                 self.asked.insert((tensor, axis), (layout, span));
@@ -139,12 +171,17 @@ fn axis_on(mesh: &Mesh, own: &Mesh, axis: AxisRef) -> Result<AxisRef, (String, O
     match mesh.axis(name) {
         Some(found) if found.size == axis.size => Ok(found),
         Some(found) => {
-            let message = format!("`{name}` has {} devices in the program, but {} in the mesh of the plan", axis.size, found.size);
+            let message = format!(
+                "`{name}` has {} devices in the program, but {} in the mesh of the plan",
+                axis.size, found.size
+            );
             Err((message, Some(format!("the program's mesh is `{}`", crate::target::shown(own)))))
         }
         None => {
             let near = suggest::did_you_mean(name, mesh.axes().iter().map(|axis| &*axis.name));
-            let help = near.unwrap_or_else(|| format!("leave `mesh` away to plan on the program's own, `{}`", crate::target::shown(own)));
+            let help = near.unwrap_or_else(|| {
+                format!("leave `mesh` away to plan on the program's own, `{}`", crate::target::shown(own))
+            });
             Err((format!("the mesh of the plan has no axis `{name}`"), Some(help)))
         }
     }

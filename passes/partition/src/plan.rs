@@ -52,7 +52,9 @@ impl Setting<'_> {
     /// The name of the function, with its sign.
     pub(crate) fn function(&self) -> String {
         let module = self.graph.module;
-        module.symbol_name(self.graph.function).map_or(String::new(), |name| format!("@{}", module.text(name)))
+        module
+            .symbol_name(self.graph.function)
+            .map_or(String::new(), |name| format!("@{}", module.text(name)))
     }
 
     /// What a search with an algorithm finds.
@@ -130,7 +132,10 @@ impl Planned {
             Some(gap) => format!("at most {:.1} % from the optimum", gap * 100.0),
             None => "how far it is from the optimum is not known".to_owned(),
         };
-        let message = format!("the search was stopped: the plan of `{}` is the best one so far, {known}", setting.function());
+        let message = format!(
+            "the search was stopped: the plan of `{}` is the best one so far, {known}",
+            setting.function()
+        );
         self.outcome.was_stopped.then(|| Diagnostic::remark(&codes::CANCELLED, Span::NONE, message))
     }
 }
@@ -150,7 +155,9 @@ fn mesh_for(rules: &str, devices: u64) -> Result<Mesh, Vec<Diagnostic>> {
             let each: Vec<String> = axes.iter().map(|axis| format!("{axis}:…")).collect();
             let message = "rules name several axes, but no mesh says how many devices are along each";
             let error = Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message);
-            Err(vec![error.help(format!("add `mesh={}`, with numbers whose product is {devices}", each.join(",")))])
+            Err(vec![
+                error.help(format!("add `mesh={}`, with numbers whose product is {devices}", each.join(","))),
+            ])
         }
     }
 }
@@ -159,7 +166,10 @@ fn refused(setting: &Setting<'_>, failure: Failure) -> Diagnostic {
     let (module, function) = (setting.graph.module, setting.graph.function);
     match failure {
         Failure::Constrained => {
-            let message = format!("no plan of `{}` keeps the shardings and rules that are asked for", setting.function());
+            let message = format!(
+                "no plan of `{}` keeps the shardings and rules that are asked for",
+                setting.function()
+            );
             module
                 .error(function, &codes::WRONG_CONSTRAINT, message)
                 .help("take some of them away; `--explain T0802` says what rules can ask for")
@@ -170,7 +180,9 @@ fn refused(setting: &Setting<'_>, failure: Failure) -> Diagnostic {
         }
         Failure::Broken(broken) => {
             let message = format!("the search made a plan that does not hold together: {}", broken.message);
-            module.error(function, &codes::CANNOT_PARTITION, message).help("this is a defect of the search; please report it")
+            module
+                .error(function, &codes::CANNOT_PARTITION, message)
+                .help("this is a defect of the search; please report it")
         }
     }
 }

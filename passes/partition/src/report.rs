@@ -1,11 +1,13 @@
 //! The plan, as the report has it.
 
 use tofu_partition::Objective;
-use tofu_report::{Algorithm, Collective, Memory, Partition, PlannedValue, Refused, Section, Simulation, Timing};
+use tofu_report::{
+    Algorithm, Collective, Memory, Partition, PlannedValue, Refused, Section, Simulation, Timing,
+};
 use tofu_sharding::Layouts;
-use tofu_syntax::ValueNames;
 
 use crate::compare::Compared;
+use crate::names::Names;
 use crate::options::ObjectiveName;
 use crate::plan::{Planned, Setting};
 use crate::summary::{Measured, refused, took};
@@ -79,26 +81,23 @@ fn partition(setting: &Setting<'_>, planned: &Planned, measured: &Measured) -> P
         was_stopped: planned.outcome.was_stopped,
         communication_bytes_per_device: measured.time.sent_bytes(mesh),
         collectives: collectives.collect(),
-        refused: refused.map(|of| Refused { op: of.op.to_owned(), count: of.count, reason: of.reason }).collect(),
+        refused: refused
+            .map(|of| Refused { op: of.op.to_owned(), count: of.count, reason: of.reason })
+            .collect(),
     }
 }
 
 fn values(setting: &Setting<'_>, planned: &Planned) -> Vec<PlannedValue> {
     let graph = setting.graph;
     let plan = &planned.outcome.plan;
-    let names = ValueNames::of(graph.module, graph.function);
-    let name_of = |value| {
-        let mut text = String::new();
-        names.write_value(&mut text, graph.module, value);
-        text
-    };
+    let names = Names::of(graph);
     let mut values = Vec::new();
     for (number, tensor) in graph.tensors.iter().enumerate() {
         let layouts: Layouts = plan.stored[number].first;
         let sharding = text::layouts(layouts, &plan.mesh, &tensor.shape);
         let bytes = plan.bytes(graph, number as u32);
         values.extend(tensor.values.iter().map(|&value| PlannedValue {
-            value: name_of(value),
+            value: format!("%{}", names.get(value)),
             ty: graph.module.type_text(tensor.ty),
             sharding: sharding.clone(),
             bytes_per_device: bytes,

@@ -5,7 +5,9 @@
 
 use tofu_dialect_dist::{self as dist, build_mesh, set_result_sharding, set_sharding, sharding_attr};
 use tofu_dialect_stablehlo::SDY_SHARDING;
-use tofu_ir::{ARGUMENT_ATTRIBUTES, Attr, AttrData, ElementType, Module, OpId, RESULT_ATTRIBUTES, SYMBOL_NAME, ValueId};
+use tofu_ir::{
+    ARGUMENT_ATTRIBUTES, Attr, AttrData, ElementType, Module, OpId, RESULT_ATTRIBUTES, SYMBOL_NAME, ValueId,
+};
 use tofu_partition::{Graph, Plan, Prices};
 use tofu_sharding::{Layouts, Mesh, Sharding};
 
@@ -24,8 +26,14 @@ pub(crate) struct Assignment {
 
 impl Assignment {
     /// What a plan says of the values of its function. A result that takes the place of an argument lies as that does.
-    pub(crate) fn of(graph: &Graph<'_>, plan: &Plan, prices: &Prices<'_>, ties: &[(usize, usize)]) -> Assignment {
-        let shown = |tensor: usize, layouts: Layouts| layouts.sharding(&plan.mesh, &graph.tensors[tensor].shape);
+    pub(crate) fn of(
+        graph: &Graph<'_>,
+        plan: &Plan,
+        prices: &Prices<'_>,
+        ties: &[(usize, usize)],
+    ) -> Assignment {
+        let shown =
+            |tensor: usize, layouts: Layouts| layouts.sharding(&plan.mesh, &graph.tensors[tensor].shape);
         let mut values = Vec::new();
         for (number, tensor) in graph.tensors.iter().enumerate() {
             let sharding = shown(number, plan.stored[number].first);
@@ -56,14 +64,15 @@ impl Assignment {
         forget_shardy(module, self.function);
         // Values of a sharding are many, shardings few.
         let mut known: Vec<(&Sharding, Attr)> = Vec::new();
-        let mut attr_of = |module: &mut Module, sharding| match known.iter().find(|(other, _)| *other == sharding) {
-            Some(&(_, attr)) => attr,
-            None => {
-                let attr = sharding_attr(module, mesh_name, mesh, sharding);
-                known.push((sharding, attr));
-                attr
-            }
-        };
+        let mut attr_of =
+            |module: &mut Module, sharding| match known.iter().find(|(other, _)| *other == sharding) {
+                Some(&(_, attr)) => attr,
+                None => {
+                    let attr = sharding_attr(module, mesh_name, mesh, sharding);
+                    known.push((sharding, attr));
+                    attr
+                }
+            };
         for (value, sharding) in &self.values {
             let attr = attr_of(module, sharding);
             set_sharding(module, *value, Some(attr));
@@ -118,15 +127,20 @@ fn forget_shardy(module: &mut Module, function: OpId) {
             continue;
         }
         let without = items.into_iter().map(|dict| {
-            let kept: Vec<_> =
-                module.dict(dict).iter().copied().filter(|&(name, _)| module.text(name) != SDY_SHARDING).collect();
+            let kept: Vec<_> = module
+                .dict(dict)
+                .iter()
+                .copied()
+                .filter(|&(name, _)| module.text(name) != SDY_SHARDING)
+                .collect();
             module.interner.dict(&kept)
         });
         let without: Vec<Attr> = without.collect();
         let without = module.interner.attr(AttrData::Array(without.into()));
         module.set_attr(function, list, without);
     }
-    let ops: Vec<OpId> = module.walk(function).filter(|&op| module.attr(op, SDY_SHARDING).is_some()).collect();
+    let ops: Vec<OpId> =
+        module.walk(function).filter(|&op| module.attr(op, SDY_SHARDING).is_some()).collect();
     for op in ops {
         module.remove_attr(op, SDY_SHARDING);
     }

@@ -14,7 +14,8 @@ use tofu_diagnostics::{Diagnostic, Span, codes, suggest};
 use tofu_ir::{ARGUMENT_ATTRIBUTES, AttrData, Module, OpId, ValueId};
 use tofu_partition::{Graph, TensorId};
 use tofu_sharding::Mesh;
-use tofu_syntax::ValueNames;
+
+use crate::names::Names;
 
 /// The attribute of an argument that names its dimensions.
 pub(crate) const DIMS: &str = "dist.dims";
@@ -31,7 +32,8 @@ pub(crate) struct Ruled {
 
 /// The axes that rules name.
 pub(crate) fn axes_of(rules: &str) -> Vec<&str> {
-    let mut axes: Vec<&str> = rules.split_whitespace().filter_map(|rule| Some(rule.rsplit_once(':')?.1)).collect();
+    let mut axes: Vec<&str> =
+        rules.split_whitespace().filter_map(|rule| Some(rule.rsplit_once(':')?.1)).collect();
     axes.sort_unstable();
     axes.dedup();
     axes
@@ -55,7 +57,9 @@ pub(crate) fn ruled(graph: &Graph<'_>, mesh: &Mesh, rules: &str) -> Result<Vec<R
 fn one(graph: &Graph<'_>, mesh: &Mesh, rule: &str) -> Result<Vec<Ruled>, Diagnostic> {
     let module = graph.module;
     let wrong = |message: String| Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message);
-    let Some((name, axis_name)) = rule.rsplit_once(':').filter(|(name, axis)| !name.is_empty() && !axis.is_empty()) else {
+    let Some((name, axis_name)) =
+        rule.rsplit_once(':').filter(|(name, axis)| !name.is_empty() && !axis.is_empty())
+    else {
         let help = "a rule is a dimension and an axis: `batch:x`, `50257:x`, `arg3.0:x`";
         return Err(wrong(format!("`{rule}` is no rule")).help(help));
     };
@@ -72,7 +76,9 @@ fn one(graph: &Graph<'_>, mesh: &Mesh, rule: &str) -> Result<Vec<Ruled>, Diagnos
         span: module.value_span(value),
         rule: rule.to_owned(),
     };
-    if let Some((value_name, dim)) = name.rsplit_once('.').and_then(|(value, dim)| Some((value, dim.parse().ok()?))) {
+    if let Some((value_name, dim)) =
+        name.rsplit_once('.').and_then(|(value, dim)| Some((value, dim.parse().ok()?)))
+    {
         return value_rule(graph, rule, value_name, dim).map(|(value, tensor)| vec![of(value, tensor, dim)]);
     }
     let extent: Option<u64> = name.parse().ok();
@@ -84,16 +90,23 @@ fn one(graph: &Graph<'_>, mesh: &Mesh, rule: &str) -> Result<Vec<Ruled>, Diagnos
         let named = dims_of(module, graph.function, number);
         let mut dims = match extent {
             Some(extent) => (0..shape.len()).filter(|&dim| shape[dim] == extent).collect::<Vec<_>>(),
-            None => (0..shape.len()).filter(|&dim| named.get(dim).is_some_and(|other| *other == name)).collect(),
+            None => {
+                (0..shape.len()).filter(|&dim| named.get(dim).is_some_and(|other| *other == name)).collect()
+            }
         };
         match extent {
             Some(_) => names.extend(shape.iter().map(u64::to_string)),
             None => names.extend(named),
         }
         if dims.len() > 1 {
-            let message = format!("rule `{rule}` names {} dimensions of {}", dims.len(), module.quoted_value(value));
+            let message =
+                format!("rule `{rule}` names {} dimensions of {}", dims.len(), module.quoted_value(value));
             let error = Diagnostic::error(&codes::WRONG_CONSTRAINT, module.value_span(value), message);
-            return Err(error.help(format!("name the one that is meant: `{}.{}:{axis_name}`", module.value_text(value), dims[0])));
+            return Err(error.help(format!(
+                "name the one that is meant: `{}.{}:{axis_name}`",
+                module.value_text(value),
+                dims[0]
+            )));
         }
         all.extend(dims.pop().map(|dim| of(value, tensor, dim)));
     }
@@ -113,43 +126,33 @@ fn one(graph: &Graph<'_>, mesh: &Mesh, rule: &str) -> Result<Vec<Ruled>, Diagnos
 }
 
 /// `arg3.0:x`: a value by its name, and the number of a dimension.
-fn value_rule(graph: &Graph<'_>, rule: &str, name: &str, dim: usize) -> Result<(ValueId, TensorId), Diagnostic> {
+fn value_rule(
+    graph: &Graph<'_>,
+    rule: &str,
+    name: &str,
+    dim: usize,
+) -> Result<(ValueId, TensorId), Diagnostic> {
     let module = graph.module;
     let wrong = |message: String| Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message);
-    let Some((value, tensor)) = named_value(graph, name) else {
-        let names = value_names(graph);
-        let near = suggest::did_you_mean(name.trim_start_matches('%'), names.iter().map(String::as_str));
-        let help = near.unwrap_or_else(|| format!("the arguments are `{}` and so on", names.first().map_or("", |name| name)));
-        return Err(wrong(format!("rule `{rule}`: there is no value `{name}`")).help(help));
+    let names = Names::of(graph);
+    let Some((value, tensor)) = names.find(name) else {
+        let all = names.all();
+        let near = suggest::did_you_mean(name.trim_start_matches('%'), all.iter().map(String::as_str));
+        let some = || format!("its tensors are `{}`, …", all[..all.len().min(4)].join("`, `"));
+        return Err(
+            wrong(format!("rule `{rule}`: there is no tensor `{name}`")).help(near.unwrap_or_else(some))
+        );
     };
     let rank = graph.tensors[tensor as usize].shape.len();
     if dim >= rank {
-        let message = format!("rule `{rule}`: {} has {rank} dimensions, from 0 on", module.quoted_value(value));
-        return Err(Diagnostic { primary: tofu_diagnostics::Label { span: module.value_span(value), text: String::new() }, ..wrong(message) });
+        let message =
+            format!("rule `{rule}`: {} has {rank} dimensions, from 0 on", module.quoted_value(value));
+        return Err(Diagnostic {
+            primary: tofu_diagnostics::Label { span: module.value_span(value), text: String::new() },
+            ..wrong(message)
+        });
     }
     Ok((value, tensor))
-}
-
-/// The value of this name, with or without its sign, as the program is printed.
-pub(crate) fn named_value(graph: &Graph<'_>, name: &str) -> Option<(ValueId, TensorId)> {
-    let name = name.trim_start_matches('%');
-    let names = ValueNames::of(graph.module, graph.function);
-    let values = graph.tensors.iter().enumerate();
-    let mut values = values.flat_map(|(number, tensor)| tensor.values.iter().map(move |&value| (value, number as TensorId)));
-    values.find(|&(value, _)| written(graph, &names, value) == name)
-}
-
-/// The names of all values, without their signs.
-pub(crate) fn value_names(graph: &Graph<'_>) -> Vec<String> {
-    let names = ValueNames::of(graph.module, graph.function);
-    let values = graph.tensors.iter().flat_map(|tensor| tensor.values.iter());
-    values.map(|&value| written(graph, &names, value)).collect()
-}
-
-fn written(graph: &Graph<'_>, names: &ValueNames, value: ValueId) -> String {
-    let mut text = String::new();
-    names.write_value(&mut text, graph.module, value);
-    text.trim_start_matches('%').to_owned()
 }
 
 fn arguments(graph: &Graph<'_>) -> Vec<(ValueId, Option<TensorId>)> {
@@ -161,7 +164,9 @@ fn arguments(graph: &Graph<'_>) -> Vec<(ValueId, Option<TensorId>)> {
 
 /// The names of the dimensions of an argument.
 fn dims_of(module: &Module, function: OpId, argument: usize) -> Vec<String> {
-    let Some(AttrData::Array(items)) = module.attr_value(function, ARGUMENT_ATTRIBUTES) else { return Vec::new() };
+    let Some(AttrData::Array(items)) = module.attr_value(function, ARGUMENT_ATTRIBUTES) else {
+        return Vec::new();
+    };
     let names = items.get(argument).and_then(|&dict| module.dict_entry(dict, DIMS));
     let Some(AttrData::Array(names)) = names.map(|names| module.attr_data(names)) else { return Vec::new() };
     let text = |&name: &tofu_ir::Attr| match module.attr_data(name) {

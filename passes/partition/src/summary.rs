@@ -50,8 +50,10 @@ fn head(out: &mut String, setting: &Setting<'_>, planned: &Planned) {
     let devices = plan.mesh.devices();
     let mesh = mesh_text(&plan.mesh);
     let machine = setting.target.machine.name();
-    let (s, mesh) = (if devices == 1 { "" } else { "s" }, if mesh.is_empty() { "no axes".to_owned() } else { mesh });
-    let _ = writeln!(out, "Plan of {} on {devices} device{s} of `{machine}`, mesh {mesh}", setting.function());
+    let (s, mesh) =
+        (if devices == 1 { "" } else { "s" }, if mesh.is_empty() { "no axes".to_owned() } else { mesh });
+    let _ =
+        writeln!(out, "Plan of {} on {devices} device{s} of `{machine}`, mesh {mesh}", setting.function());
 }
 
 /// Tensors of one type that are kept alike.
@@ -102,14 +104,26 @@ fn tensors(out: &mut String, setting: &Setting<'_>, planned: &Planned) {
             let sharding = stored(kind.stored, &plan.mesh, &extents);
             let name = cells(&ty, &sharding, 45);
             let (each, all) = (bytes(kind.each), bytes(kind.count * kind.each));
-            let _ = writeln!(out, "  {} × {name} {} {}", right(&count(kind.count), 5), right(&each, 10), right(&all, 11));
+            let _ = writeln!(
+                out,
+                "  {} × {name} {} {}",
+                right(&count(kind.count), 5),
+                right(&each, 10),
+                right(&all, 11)
+            );
         }
         let rest = &kinds[shown..];
         if !rest.is_empty() {
             let (others, held) =
                 rest.iter().fold((0, 0), |(n, b), kind| (n + kind.count, b + kind.count * kind.each));
             let name = left(&format!("others of {} kinds", count(rest.len() as u64)), 45);
-            let _ = writeln!(out, "  {} × {name} {} {}", right(&count(others), 5), right("", 10), right(&bytes(held), 11));
+            let _ = writeln!(
+                out,
+                "  {} × {name} {} {}",
+                right(&count(others), 5),
+                right("", 10),
+                right(&bytes(held), 11)
+            );
         }
         if kinds.len() > 1 && wants_arguments {
             let _ = writeln!(out, "  {} {} {}", left("", 53), right("", 10), right(&bytes(all), 11));
@@ -127,18 +141,35 @@ fn cells(first: &str, second: &str, width: usize) -> String {
     if a + 1 + b <= width {
         return left(&format!("{first}{}{second}", " ".repeat(width - a - b)), width);
     }
-    left(&format!("{} {second}", left(first, a.min(start - 1))), width)
+    // Without blanks between its axes the second one may do.
+    let compact = second.replace(", ", ",");
+    let room = (width - 1).saturating_sub(compact.chars().count()).max(start - 1);
+    left(&format!("{} {compact}", left(first, a.min(room))), width)
 }
 
 fn communication(out: &mut String, planned: &Planned, measured: &Measured) {
     let mesh = &planned.outcome.plan.mesh;
-    let _ = writeln!(out, "\n  {} {} {} {}", left("communication a step", 31), right("times", 10), right("a device sends", 21), right("time", 11));
+    let _ = writeln!(
+        out,
+        "\n  {} {} {} {}",
+        left("communication a step", 31),
+        right("times", 10),
+        right("a device sends", 21),
+        right("time", 11)
+    );
     let all = measured.time.by_collective(mesh);
     if all.is_empty() {
         let _ = writeln!(out, "    none");
     }
     let row = |out: &mut String, name: &str, times: u64, sent: u64, took: i128| {
-        let _ = writeln!(out, "    {} {} {} {}", left(name, 29), right(&count(times), 10), right(&bytes(sent), 21), right(&time(took), 11));
+        let _ = writeln!(
+            out,
+            "    {} {} {} {}",
+            left(name, 29),
+            right(&count(times), 10),
+            right(&bytes(sent), 21),
+            right(&time(took), 11)
+        );
     };
     for &(collective, times, sent) in &all {
         let of = |step: &&Sent| step.step.collective == collective;
@@ -160,11 +191,22 @@ fn outcome(out: &mut String, setting: &Setting<'_>, planned: &Planned, measured:
     let (step, compute) = (measured.time.cost, measured.time.compute);
     let sent = measured.time.communication_cost();
     let share = if step > 0 { sent as f64 / step as f64 * 100.0 } else { 0.0 };
-    let _ = writeln!(out, "  step            {} = {} compute + {} communication ({share:.1} %)", time(step), time(compute), time(sent));
+    let _ = writeln!(
+        out,
+        "  step            {} = {} compute + {} communication ({share:.1} %)",
+        time(step),
+        time(compute),
+        time(sent)
+    );
     let (peak, limit) = (measured.peak.bytes, setting.limit());
     let used = peak as f64 / limit.max(1) as f64 * 100.0;
     let over = if peak > limit { ", which is too much" } else { "" };
-    let _ = writeln!(out, "  memory          {} of {} a device at the peak ({used:.1} %){over}", bytes(peak), bytes(limit));
+    let _ = writeln!(
+        out,
+        "  memory          {} of {} a device at the peak ({used:.1} %){over}",
+        bytes(peak),
+        bytes(limit)
+    );
     let objective = setting.options.objective.objective();
     let best = planned.outcome.evaluation.cost;
     let measure = match objective {

@@ -19,15 +19,26 @@ pub(crate) struct Target {
 impl Target {
     /// # Errors
     /// When numbers of devices contradict.
-    pub(crate) fn of(options: &Partition, cx: &PassContext<'_>, incoming: &Incoming) -> Result<Target, Failed> {
+    pub(crate) fn of(
+        options: &Partition,
+        cx: &PassContext<'_>,
+        incoming: &Incoming,
+    ) -> Result<Target, Failed> {
         let machine = cx.machine(options.machine.as_ref())?;
         let said = options.mesh.as_ref().map(|axes| &axes.0);
         // What is said beats what the program has, if it is about as many devices.
-        let own = incoming.mesh.as_ref().filter(|mesh| options.devices.is_none_or(|devices| devices == mesh.devices()));
+        let own = incoming
+            .mesh
+            .as_ref()
+            .filter(|mesh| options.devices.is_none_or(|devices| devices == mesh.devices()));
         let has_pins = incoming.pins.iter().any(|pins| !pins.is_empty());
         let mesh = match (said, own, options.devices, &incoming.mesh) {
             (Some(said), _, Some(devices), _) if said.devices() != devices => {
-                let message = format!("`devices={devices}` contradicts `mesh={}`, which has {}", shown(said), said.devices());
+                let message = format!(
+                    "`devices={devices}` contradicts `mesh={}`, which has {}",
+                    shown(said),
+                    said.devices()
+                );
                 return Err(Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message)
                     .help("leave `devices` away: the mesh says how many there are")
                     .into());
@@ -35,7 +46,10 @@ impl Target {
             (Some(said), ..) => Some(said),
             (None, Some(own), ..) => Some(own),
             (None, None, Some(devices), Some(own)) if has_pins => {
-                let message = format!("`devices={devices}`, but the shardings in the program lie on {} devices", own.devices());
+                let message = format!(
+                    "`devices={devices}`, but the shardings in the program lie on {} devices",
+                    own.devices()
+                );
                 return Err(Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message)
                     .help(format!("leave `devices` away to use the program's own mesh, `{}`, or say another `mesh` with its axes", shown(own)))
                     .into());

@@ -371,7 +371,8 @@ fn print_ir(matches: &ArgMatches, before: &[String], after: &[String]) -> Option
 }
 
 /// Options of the command line that are options of the pass [`PLANNER`].
-const PLANNER_OPTIONS: [(&str, &str); 2] = [("compare-algorithms", "compare-algorithms"), ("explain-plan", "explain")];
+const PLANNER_OPTIONS: [(&str, &str); 2] =
+    [("compare-algorithms", "compare-algorithms"), ("explain-plan", "explain")];
 
 /// The pass that they are options of.
 const PLANNER: &str = "partition";
@@ -399,7 +400,8 @@ fn run(matches: &ArgMatches, passes: &PassRegistry) -> Result<Run, Error> {
         given.extend(places.zip(values).map(|(place, value)| (place, entry.name.to_owned(), value.clone())));
     }
     given.sort_by_key(|&(place, ..)| place);
-    let mut given: Vec<(String, String)> = given.into_iter().map(|(_, name, options)| (name, options)).collect();
+    let mut given: Vec<(String, String)> =
+        given.into_iter().map(|(_, name, options)| (name, options)).collect();
     match given.iter_mut().find(|(name, _)| name == PLANNER) {
         Some((_, options)) => {
             for (_, option, value) in &planner {

@@ -70,7 +70,11 @@ impl Console {
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let color = color.resolve(streams.log_is_terminal, no_color);
         let width = if streams.log_is_terminal { terminal_width() } else { 80 };
-        Console { log: streams.log.clone(), is_terminal: streams.log_is_terminal, renderer: Renderer { format, color, width } }
+        Console {
+            log: streams.log.clone(),
+            is_terminal: streams.log_is_terminal,
+            renderer: Renderer { format, color, width },
+        }
     }
 
     /// Writes the answer to a question; the exit code.

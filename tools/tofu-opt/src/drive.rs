@@ -15,8 +15,8 @@ use tofu_dialect_stablehlo::to_shardy;
 use tofu_ir::{Compared, Module, Registry, digest, verify};
 use tofu_machine::Machines;
 use tofu_pass::{
-    Artifacts, Cancellation, CrashRecorder, Findings, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Resources,
-    Session, Statistics, Timing, VerifyEach,
+    Artifacts, Cancellation, CrashRecorder, Findings, Instrument, Outcome, PassManager, PassRegistry,
+    PrintIr, Reproducer, Resources, Session, Statistics, Timing, VerifyEach,
 };
 use tofu_report::{Report, Section};
 use tofu_syntax::{PrintOptions, parse, print};
@@ -246,7 +246,8 @@ impl Driver<'_> {
     }
     fn run_passes(&self, module: &mut Module, source: &str, part: Option<usize>) -> Vec<Diagnostic> {
         let settings = &self.settings;
-        let screen = Arc::new(Screen::new(self.console.log.clone(), self.console.is_terminal, settings.quiet));
+        let screen =
+            Arc::new(Screen::new(self.console.log.clone(), self.console.is_terminal, settings.quiet));
         let findings = Arc::new(Sections::default());
         let mut session = Session {
             threads: self.threads(),

@@ -6,4 +6,5 @@ mod command_line;
 mod corpus;
 mod documents;
 mod readme;
+mod report;
 mod support;
