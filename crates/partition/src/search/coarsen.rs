@@ -21,51 +21,132 @@
 //! tie nothing. (Programs share constants: all layers read the same ones.)
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tofu_sharding::{Layouts, Mesh};
 use tofu_tdl::{Combine, DimLayout};
 
 use crate::constraints::Constraints;
 use crate::graph::{Graph, Op, OpKind, TensorId};
 use crate::op_info::OpInfo;
+use crate::plan::Plan;
+use crate::states::{Stored, shape_of};
+use crate::way::Choices;
 
-/// The classes of the tensors of a graph.
-pub(super) struct Classes {
+/// A coarsened graph: classes of tensors, and groups of ops that are alike and touch the same classes.
+pub(super) struct Coarse<'g> {
+    pub(super) graph: &'g Graph<'g>,
     /// The class of each tensor, numbered in the order of their first tensors.
-    pub(super) of: Vec<u32>,
+    pub(super) class_of: Vec<u32>,
     /// The first tensor of each class.
     pub(super) first: Vec<TensorId>,
     /// Of each tensor, whether it depends on no argument.
     pub(super) is_constant: Vec<bool>,
+    /// The groups, in the order of their first ops. Constants are in none.
+    pub(super) groups: Vec<Group>,
+    group_of: Vec<Option<u32>>,
 }
 
-impl Classes {
-    /// The classes of a graph. Tensors of which something is asked are in classes of their own.
-    pub(super) fn of(graph: &Graph<'_>, constraints: &Constraints) -> Classes {
-        let is_constant = constants(graph);
-        let mut ties = Ties {
-            graph,
-            parents: (0..graph.tensors.len() as TensorId).collect(),
-            is_loose: is_constant.clone(),
-        };
+/// Ops that are alike and touch the same classes.
+pub(super) struct Group {
+    /// The first one.
+    pub(super) op: u32,
+    /// How often they are done in a step, together.
+    pub(super) times: u64,
+    /// The classes that they touch, in the order of their operands and results.
+    pub(super) classes: SmallVec<[u32; 4]>,
+    /// Of each operand, then of each result, its place among the classes.
+    pub(super) places: SmallVec<[Option<usize>; 6]>,
+    /// Which of them are in memory: a bit for each.
+    pub(super) in_memory: u64,
+}
+
+impl<'g> Coarse<'g> {
+    /// A graph, coarsened. Tensors of which something is asked are in classes of their own.
+    pub(super) fn of(graph: &'g Graph<'g>, constraints: &Constraints) -> Coarse<'g> {
+        let mut ties = Ties::of(graph);
         for tensor in constraints.tensors() {
             ties.is_loose[tensor as usize] = true;
         }
         ties.elementwise();
         ties.steps();
-        let mut number: FxHashMap<TensorId, u32> = FxHashMap::default();
+        Coarse::tied(graph, &mut ties)
+    }
+
+    /// A graph as it is: every tensor is a class.
+    pub(super) fn fine(graph: &'g Graph<'g>) -> Coarse<'g> {
+        Coarse::tied(graph, &mut Ties::of(graph))
+    }
+
+    fn tied(graph: &'g Graph<'g>, ties: &mut Ties<'_>) -> Coarse<'g> {
+        let mut number: Vec<Option<u32>> = vec![None; graph.tensors.len()];
         let mut first = Vec::new();
-        let of = (0..graph.tensors.len() as TensorId).map(|tensor| {
-            *number.entry(ties.root(tensor)).or_insert_with(|| {
+        let class_of = (0..graph.tensors.len() as TensorId).map(|tensor| {
+            *number[ties.root(tensor) as usize].get_or_insert_with(|| {
                 first.push(tensor);
                 first.len() as u32 - 1
             })
         });
-        let of = of.collect();
-        Classes { of, first, is_constant }
+        let class_of = class_of.collect();
+        let is_constant = constants(graph);
+        let mut coarse = Coarse { graph, class_of, first, is_constant, groups: Vec::new(), group_of: Vec::new() };
+        coarse.group();
+        coarse
+    }
+
+    fn group(&mut self) {
+        let mut numbers: FxHashMap<(OpKind, SmallVec<[Option<u32>; 6]>, u64), u32> = FxHashMap::default();
+        for (number, op) in self.graph.ops.iter().enumerate() {
+            if op.kind == OpKind::Constant {
+                self.group_of.push(None);
+                continue;
+            }
+            let tensors = || op.operands.iter().chain(&op.results);
+            let class = |tensor: &Option<TensorId>| tensor.map(|tensor| self.class_of[tensor as usize]);
+            let touched: SmallVec<[Option<u32>; 6]> = tensors().map(class).collect();
+            let in_memory = tensors().take(64).enumerate().fold(0, |bits, (place, tensor)| {
+                bits | u64::from(tensor.is_some_and(|tensor| self.graph.tensors[tensor as usize].in_memory)) << place
+            });
+            let next = self.groups.len() as u32;
+            let group = *numbers.entry((op.kind, touched, in_memory)).or_insert(next);
+            self.group_of.push(Some(group));
+            if group < next {
+                self.groups[group as usize].times += op.times;
+                continue;
+            }
+            let mut classes: SmallVec<[u32; 4]> = SmallVec::new();
+            let mut places = SmallVec::new();
+            for class in tensors().map(class) {
+                places.push(class.map(|class| {
+                    classes.iter().position(|&other| other == class).unwrap_or_else(|| {
+                        classes.push(class);
+                        classes.len() - 1
+                    })
+                }));
+            }
+            self.groups.push(Group { op: number as u32, times: op.times, classes, places, in_memory });
+        }
+    }
+
+    /// The plan in which each class is kept, and each group done, like this.
+    pub(super) fn plan(&self, mesh: &Mesh, layouts: &[Layouts], choices: &[Choices]) -> Plan {
+        let stored = self.class_of.iter().map(|&class| Stored::only(layouts[class as usize]));
+        let choices = self.group_of.iter().map(|group| group.map_or(Choices::WHOLE, |group| choices[group as usize]));
+        Plan { mesh: mesh.clone(), choices: choices.collect(), stored: stored.collect() }
+    }
+
+    /// The bytes of the largest tensor of each class.
+    pub(super) fn bytes(&self) -> Vec<u64> {
+        let mut bytes = vec![0; self.first.len()];
+        for (tensor, &class) in self.class_of.iter().enumerate() {
+            let of = Stored::default().bytes(&Mesh::default(), shape_of(self.graph, tensor as TensorId));
+            bytes[class as usize] = of.max(bytes[class as usize]);
+        }
+        bytes
     }
 }
 
 /// What depends on no argument, and is not carried around a loop.
-fn constants(graph: &Graph<'_>) -> Vec<bool> {
+pub(super) fn constants(graph: &Graph<'_>) -> Vec<bool> {
     let mut is_made = vec![false; graph.tensors.len()];
     let mut constant = vec![false; graph.tensors.len()];
     for op in &graph.ops {
@@ -106,7 +187,12 @@ struct Ties<'g> {
     is_loose: Vec<bool>,
 }
 
-impl Ties<'_> {
+impl<'g> Ties<'g> {
+    /// Nothing is tied, and constants will not be.
+    fn of(graph: &'g Graph<'g>) -> Ties<'g> {
+        Ties { graph, parents: (0..graph.tensors.len() as TensorId).collect(), is_loose: constants(graph) }
+    }
+
     fn root(&mut self, mut tensor: TensorId) -> TensorId {
         while self.parents[tensor as usize] != tensor {
             let above = self.parents[tensor as usize];
@@ -148,7 +234,7 @@ impl Ties<'_> {
         let graph = self.graph;
         let uses = Uses::of(graph);
         // Correspondence by itself: element-wise ops tie more than that.
-        let mut pairs = Ties { graph, parents: (0..graph.tensors.len() as TensorId).collect(), is_loose: self.is_loose.clone() };
+        let mut pairs = Ties { is_loose: self.is_loose.clone(), ..Ties::of(graph) };
         for &tensor in graph.arguments.iter().flatten() {
             pairs.is_loose[tensor as usize] = true;
         }

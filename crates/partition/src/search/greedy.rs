@@ -6,12 +6,11 @@
 
 use std::cmp::Reverse;
 
-use super::coarsen::Classes;
-use super::cut::Cut;
+use super::coarsen::Coarse;
+use super::cut::{Coarsely, Cut};
 use super::frontier::{Cost, Model};
-use super::tofu::{best, one_axis};
+use super::tofu::{finish, one_axis};
 use super::{Failure, Outcome, Request};
-use crate::plan::Plan;
 use crate::price::Prices;
 
 /// Which one.
@@ -24,24 +23,26 @@ pub(super) enum Greedy {
 pub(super) fn search(request: &Request<'_>, greedy: Greedy) -> Result<Outcome, Failure> {
     let mesh = one_axis(request);
     let prices = Prices::new(request.machine, mesh.clone(), request.objective, request.reduce_scatter);
-    let classes = Classes::of(request.graph, request.constraints);
-    let cut = Cut {
-        graph: request.graph,
-        classes: &classes,
-        prices: &prices,
-        constraints: request.constraints,
-        plan: &Plan::replicated(request.graph, &mesh),
-        axis: 0,
-        next: None,
-        reductions: true,
+    let coarse = match greedy {
+        Greedy::AllRow => Coarse::of(request.graph, request.constraints),
+        Greedy::Spartan => Coarse::fine(request.graph),
     };
+    let before = Coarsely::replicated(&coarse);
+    let constraints = request.constraints;
+    let cut = Cut { coarse: &coarse, prices: &prices, constraints, before: &before, axis: 0, next: None, reductions: true };
     let choosing = cut.model()?;
     let states = match greedy {
         // Layouts are in the order of their dimensions.
         Greedy::AllRow => rows(&choosing.model, choosing.variables.len()),
-        Greedy::Spartan => largest_first(&choosing.model, &choosing.bytes(&cut)),
+        Greedy::Spartan => {
+            let bytes = coarse.bytes();
+            let mut bytes: Vec<u64> = choosing.variables.iter().map(|&class| bytes[class as usize]).collect();
+            bytes.resize(choosing.model.sizes.len(), 0);
+            largest_first(&choosing.model, &bytes)
+        }
     };
-    best(request, vec![choosing.plan(&cut, &states)], false)
+    let plan = choosing.plan(&coarse, &states);
+    finish(request, coarse.plan(&mesh, &plan.layouts, &plan.choices), false)
 }
 
 /// The first state of the variables of tensors; of the others, what is cheapest then.
