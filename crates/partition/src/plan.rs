@@ -104,7 +104,12 @@ impl Plan {
         for (tensor, &stored) in self.stored.iter().enumerate() {
             if let Some(copy) = stored.copy {
                 let id = tensor as TensorId;
-                sum.send(prices.conversion(shape_of(graph, id), stored.first, copy), graph.tensors[tensor].times, id, None);
+                sum.send(
+                    prices.conversion(shape_of(graph, id), stored.first, copy),
+                    graph.tensors[tensor].times,
+                    id,
+                    None,
+                );
             }
         }
         for (number, op) in graph.ops.iter().enumerate() {
@@ -122,7 +127,11 @@ impl Plan {
             let here = Some(number as u32);
             if let Some(info) = graph.info(op) {
                 let in_memory = |tensors: &[Option<TensorId>], place: usize| {
-                    tensors.get(place).copied().flatten().is_none_or(|tensor| graph.tensors[tensor as usize].in_memory)
+                    tensors
+                        .get(place)
+                        .copied()
+                        .flatten()
+                        .is_none_or(|tensor| graph.tensors[tensor as usize].in_memory)
                 };
                 let reads = |place: usize| in_memory(&op.operands, place);
                 let writes = |place: usize| in_memory(&op.results, place);
@@ -136,7 +145,9 @@ impl Plan {
             for (tensor, wanted) in op.operands.iter().zip(&way.operands) {
                 let (Some(tensor), Some(wanted)) = (*tensor, wanted) else { continue };
                 let shape = shape_of(graph, tensor);
-                let from = self.stored[tensor as usize].layouts().min_by_key(|&from| prices.want(shape, from, wanted).0);
+                let from = self.stored[tensor as usize]
+                    .layouts()
+                    .min_by_key(|&from| prices.want(shape, from, wanted).0);
                 let Some(from) = from else { continue };
                 let (_, is_whole) = prices.want(shape, from, wanted);
                 let to = if is_whole { wanted.without } else { wanted.layouts };
@@ -268,7 +279,14 @@ impl Sum<'_, '_> {
     }
 
     /// The cheapest conversion of what is kept to a layout.
-    fn become_one(&mut self, shape: TensorShape<'_>, stored: Stored, to: Layouts, times: u64, tensor: TensorId) {
+    fn become_one(
+        &mut self,
+        shape: TensorShape<'_>,
+        stored: Stored,
+        to: Layouts,
+        times: u64,
+        tensor: TensorId,
+    ) {
         if let Some(from) = stored.layouts().min_by_key(|&from| self.prices.convert(shape, from, to)) {
             self.send(self.prices.conversion(shape, from, to), times, tensor, None);
         }

@@ -12,6 +12,8 @@ mod coarsen;
 mod cut;
 mod frontier;
 mod greedy;
+#[cfg(test)]
+mod hand_counts;
 mod optimal;
 mod practice;
 mod tofu;
@@ -162,7 +164,10 @@ impl From<Broken> for Failure {
 ///
 /// # Errors
 /// When there is none.
-pub fn search(request: &Request<'_>, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Outcome, Failure> {
+pub fn search(
+    request: &Request<'_>,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Outcome, Failure> {
     match request.algorithm {
         Algorithm::Optimal => optimal::search(request, progress),
         Algorithm::Tofu => tofu::search(request, Rules { one_cut: false, reductions: true }, progress),

@@ -51,11 +51,14 @@ impl Flow<'_> {
         for op in &self.graph.ops {
             let OpKind::Described(info) = op.kind else { continue };
             let info = &self.graph.infos[info as usize];
-            let known = |tensor: &Option<TensorId>| tensor.is_some_and(|tensor| dims[tensor as usize].is_some());
+            let known =
+                |tensor: &Option<TensorId>| tensor.is_some_and(|tensor| dims[tensor as usize].is_some());
             if !op.operands.iter().any(known) {
                 continue;
             }
-            let Some(strategy) = info.analysis.strategies.iter().find(|strategy| self.goes_on(&dims, &op.operands, strategy)) else {
+            let Some(strategy) =
+                info.analysis.strategies.iter().find(|strategy| self.goes_on(&dims, &op.operands, strategy))
+            else {
                 continue;
             };
             reach = (reach.0 + u128::from(info.flops), reach.1 + 1);
@@ -82,7 +85,8 @@ impl Flow<'_> {
             if layout.first_only {
                 return true;
             }
-            let is_even = |dim: &DimLayout| matches!(dim, DimLayout::Split | DimLayout::Blocks(_) | DimLayout::Whole);
+            let is_even =
+                |dim: &DimLayout| matches!(dim, DimLayout::Split | DimLayout::Blocks(_) | DimLayout::Whole);
             let needed = split(&layout.dims);
             match dims[operand as usize] {
                 Some(known) => needed == Some(known) && layout.dims.iter().all(is_even),
@@ -99,16 +103,22 @@ impl Flow<'_> {
         if self.constants[tensor as usize] {
             return true;
         }
-        let Some(op) = self.makers[tensor as usize].filter(|_| steps > 0).map(|op| &self.graph.ops[op]) else { return false };
+        let Some(op) = self.makers[tensor as usize].filter(|_| steps > 0).map(|op| &self.graph.ops[op])
+        else {
+            return false;
+        };
         let Some(info) = self.graph.info(op) else { return false };
         let result = op.results.iter().position(|result| *result == Some(tensor));
         info.analysis.strategies.iter().any(|strategy| {
-            let concatenates = result.and_then(|result| strategy.outputs.get(result)) == Some(&Combine::Concat { dim });
+            let concatenates =
+                result.and_then(|result| strategy.outputs.get(result)) == Some(&Combine::Concat { dim });
             concatenates
-                && op.operands.iter().zip(&strategy.operands).all(|(operand, layout)| match (*operand, split(&layout.dims)) {
-                    (None, _) | (_, None) => true,
-                    (Some(operand), Some(dim)) => {
-                        dims[operand as usize].is_none() && self.is_spread(dims, operand, dim, steps - 1)
+                && op.operands.iter().zip(&strategy.operands).all(|(operand, layout)| {
+                    match (*operand, split(&layout.dims)) {
+                        (None, _) | (_, None) => true,
+                        (Some(operand), Some(dim)) => {
+                            dims[operand as usize].is_none() && self.is_spread(dims, operand, dim, steps - 1)
+                        }
                     }
                 })
         })

@@ -13,7 +13,7 @@ use super::Failure;
 use super::coarsen::{Coarse, Group};
 use super::frontier::{Cost, Model, Table, cost};
 use crate::constraints::Constraints;
-use crate::graph::{Op, OpKind, TensorId};
+use crate::graph::{Op, TensorId};
 use crate::op_info::OpInfo;
 use crate::price::Prices;
 use crate::problem::whole_way;
@@ -65,6 +65,14 @@ pub(super) struct Choosing {
     variable_of: Vec<Option<u32>>,
     /// The table of each group; and where it is too wide, the variable that says how it is done.
     tables: Vec<(u32, Option<u32>)>,
+}
+
+/// The tables that are known along one axis, whatever the other axes do.
+#[derive(Default)]
+pub(super) struct Tables {
+    numbers: FxHashMap<TableKey, u32>,
+    /// The different lists of states.
+    lists: FxHashMap<SmallVec<[Layouts; 4]>, u32>,
     known: Vec<OpTable>,
 }
 
@@ -89,12 +97,10 @@ const MOST_ENTRIES: usize = 1 << 10;
 /// What the table of a group depends on.
 #[derive(PartialEq, Eq, Hash)]
 struct TableKey {
-    kind: OpKind,
+    pattern: u32,
     choices: Choices,
-    places: SmallVec<[Option<usize>; 6]>,
     /// The lists of states of its classes.
     lists: SmallVec<[u32; 4]>,
-    in_memory: u64,
 }
 
 impl Cut<'_> {
@@ -102,8 +108,8 @@ impl Cut<'_> {
     ///
     /// # Errors
     /// When constraints leave nothing to choose from.
-    pub(super) fn model(&self) -> Result<Choosing, Failure> {
-        let (layouts, lists) = self.layouts()?;
+    pub(super) fn model(&self, tables: &mut Tables) -> Result<Choosing, Failure> {
+        let (layouts, lists) = self.layouts(&mut tables.lists)?;
         let mut variables = Vec::new();
         let variable_of = layouts.iter().enumerate().map(|(class, layouts)| {
             (layouts.len() > 1).then(|| {
@@ -113,22 +119,19 @@ impl Cut<'_> {
         });
         let variable_of: Vec<Option<u32>> = variable_of.collect();
         let sizes = variables.iter().map(|&class| layouts[class as usize].len()).collect();
-        let model = Model { sizes, tables: Vec::new() };
-        let mut choosing = Choosing { model, variables, layouts, variable_of, tables: Vec::new(), known: Vec::new() };
-        let mut numbers: FxHashMap<TableKey, u32> = FxHashMap::default();
+        let model = Model { sizes, ..Model::default() };
+        let mut choosing = Choosing { model, variables, layouts, variable_of, tables: Vec::new() };
         for (number, group) in self.coarse.groups.iter().enumerate() {
             let key = TableKey {
-                kind: self.coarse.graph.ops[group.op as usize].kind,
+                pattern: group.pattern,
                 choices: self.before.choices[number],
-                places: group.places.clone(),
                 lists: group.classes.iter().map(|&class| lists[class as usize]).collect(),
-                in_memory: group.in_memory,
             };
-            let table = *numbers.entry(key).or_insert_with(|| {
-                choosing.known.push(self.table(number, &choosing.layouts));
-                choosing.known.len() as u32 - 1
+            let table = *tables.numbers.entry(key).or_insert_with(|| {
+                tables.known.push(self.table(number, &choosing.layouts));
+                tables.known.len() as u32 - 1
             });
-            choosing.add(table, group);
+            choosing.add(table, &tables.known[table as usize], group);
         }
         self.links(&mut choosing);
         choosing.model.tables = merged(std::mem::take(&mut choosing.model.tables));
@@ -136,12 +139,14 @@ impl Cut<'_> {
     }
 
     /// The layouts of each class, and the number of its list among all different ones.
-    fn layouts(&self) -> Result<(Vec<SmallVec<[Layouts; 4]>>, Vec<u32>), Failure> {
+    fn layouts(
+        &self,
+        numbers: &mut FxHashMap<SmallVec<[Layouts; 4]>, u32>,
+    ) -> Result<(Vec<SmallVec<[Layouts; 4]>>, Vec<u32>), Failure> {
         let axes = self.prices.mesh.axes().len().min(Layouts::MAX_AXES);
         let pinned: Vec<TensorId> = self.constraints.tensors().collect();
         let mut all = Vec::with_capacity(self.coarse.first.len());
         let mut lists: Vec<u32> = Vec::with_capacity(self.coarse.first.len());
-        let mut numbers: FxHashMap<SmallVec<[Layouts; 4]>, u32> = FxHashMap::default();
         for (class, &tensor) in self.coarse.first.iter().enumerate() {
             let of = &self.coarse.graph.tensors[tensor as usize];
             let base = self.before.layouts[class];
@@ -177,7 +182,8 @@ impl Cut<'_> {
         let ways = self.ways(number);
         let ways = ways.iter().map(|(way, twin)| self.costs(group, way, twin.as_ref(), layouts));
         let classes = &group.classes;
-        let sizes: SmallVec<[usize; 4]> = classes.iter().map(|&class| layouts[class as usize].len()).collect();
+        let sizes: SmallVec<[usize; 4]> =
+            classes.iter().map(|&class| layouts[class as usize].len()).collect();
         let entries = sizes.iter().fold(1, |entries: usize, &size| entries.saturating_mul(size));
         if entries > MOST_ENTRIES {
             return OpTable::Wide(ways.collect());
@@ -186,7 +192,8 @@ impl Cut<'_> {
         for way in ways {
             let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, classes.len());
             for entry in 0..entries {
-                let cost = way.own + way.classes.iter().zip(&at).map(|(costs, &state)| costs[state]).sum::<Cost>();
+                let cost =
+                    way.own + way.classes.iter().zip(&at).map(|(costs, &state)| costs[state]).sum::<Cost>();
                 if cost < costs[entry] {
                     costs[entry] = cost;
                     choices[entry] = way.choices;
@@ -203,22 +210,32 @@ impl Cut<'_> {
         OpTable::Joint { sizes, costs, choices }
     }
 
-    fn costs(&self, group: &Group, way: &Way, twin: Option<&Way>, layouts: &[SmallVec<[Layouts; 4]>]) -> WayCosts {
+    fn costs(
+        &self,
+        group: &Group,
+        way: &Way,
+        twin: Option<&Way>,
+        layouts: &[SmallVec<[Layouts; 4]>],
+    ) -> WayCosts {
         let op = &self.coarse.graph.ops[group.op as usize];
         let own = cost(self.own(op, way), twin.map_or(0, |twin| self.own(op, twin)));
         let states = group.classes.iter().map(|&class| SmallVec::from_elem(0, layouts[class as usize].len()));
         let mut classes: SmallVec<[SmallVec<[Cost; 4]>; 4]> = states.collect();
         for (slot, tensor) in op.operands.iter().chain(&op.results).enumerate() {
-            let (Some(tensor), Some(place)) = (*tensor, group.places[slot]) else { continue };
+            let Some(tensor) = *tensor else { continue };
+            let class = self.coarse.class_of[tensor as usize];
+            let Some(place) = group.classes.iter().position(|&other| other == class) else { continue };
             let shape = shape_of(self.coarse.graph, tensor);
             let price = |layouts: Layouts, way: &Way| match slot.checked_sub(op.operands.len()) {
                 None => match way.operands.get(slot) {
                     Some(Some(wanted)) => self.prices.want(shape, layouts, wanted).0,
                     _ => 0,
                 },
-                Some(result) => self.prices.convert(shape, way.results.get(result).copied().unwrap_or_default(), layouts),
+                Some(result) => {
+                    self.prices.convert(shape, way.results.get(result).copied().unwrap_or_default(), layouts)
+                }
             };
-            for (sum, &layouts) in classes[place].iter_mut().zip(&layouts[group.classes[place] as usize]) {
+            for (sum, &layouts) in classes[place].iter_mut().zip(&layouts[class as usize]) {
                 let later = twin.map_or(0, |twin| price(self.repeated(tensor, layouts), twin));
                 *sum += cost(price(layouts, way), later);
             }
@@ -230,9 +247,14 @@ impl Cut<'_> {
     fn own(&self, op: &Op, way: &Way) -> u64 {
         let Some(info) = self.coarse.graph.info(op) else { return 0 };
         let in_memory = |tensors: &[Option<TensorId>], place: usize| {
-            tensors.get(place).copied().flatten().is_none_or(|tensor| self.coarse.graph.tensors[tensor as usize].in_memory)
+            tensors
+                .get(place)
+                .copied()
+                .flatten()
+                .is_none_or(|tensor| self.coarse.graph.tensors[tensor as usize].in_memory)
         };
-        self.prices.way(info, way, &|place| in_memory(&op.operands, place), &|place| in_memory(&op.results, place))
+        self.prices
+            .way(info, way, &|place| in_memory(&op.operands, place), &|place| in_memory(&op.results, place))
     }
 
     /// The ways of an op along the axis, those that leave devices the least to do first; and each with the next axis doing the
@@ -244,7 +266,8 @@ impl Cut<'_> {
         let now = self.before.choices[number];
         let is_free = op.results.iter().flatten().all(|&tensor| self.coarse.is_constant[tensor as usize]);
         let of = if is_free { &[] } else { &info.analysis.strategies[..] };
-        let allowed = of.iter().enumerate().filter(|(_, strategy)| self.reductions || !strategy.is_reduction());
+        let allowed =
+            of.iter().enumerate().filter(|(_, strategy)| self.reductions || !strategy.is_reduction());
         let splits: Vec<Choice> = allowed.map(|(strategy, _)| Choice::Split(strategy)).collect();
         let found = self.done(info, now, &splits);
         let mut found = if found.is_empty() { self.done(info, now, &[Choice::Whole]) } else { found };
@@ -273,7 +296,11 @@ impl Cut<'_> {
         let mesh = &self.prices.mesh;
         let extents = &self.coarse.graph.tensors[tensor as usize].shape;
         let twice = layouts.with(next, Layout::Split(dim));
-        if twice.local_elements(mesh, extents) < layouts.local_elements(mesh, extents) { twice } else { layouts }
+        if twice.local_elements(mesh, extents) < layouts.local_elements(mesh, extents) {
+            twice
+        } else {
+            layouts
+        }
     }
 
     /// What becomes what.
@@ -288,7 +315,8 @@ impl Cut<'_> {
             for &source in &choosing.layouts[from as usize] {
                 costs.extend(choosing.layouts[to as usize].iter().map(|&target| {
                     let later = self.next.map_or(0, |_| {
-                        let [source, target] = [source, target].map(|layouts| self.repeated(link.from, layouts));
+                        let [source, target] =
+                            [source, target].map(|layouts| self.repeated(link.from, layouts));
                         self.prices.convert(shape, source, target)
                     });
                     cost(self.prices.convert(shape, source, target), later)
@@ -306,28 +334,24 @@ fn moved(way: &Way) -> u64 {
 
 impl Choosing {
     /// Adds the table of a group.
-    fn add(&mut self, table: u32, group: &Group) {
-        match &mut self.known[table as usize] {
+    fn add(&mut self, number: u32, table: &OpTable, group: &Group) {
+        let way = match table {
             OpTable::Joint { costs, .. } => {
-                let own = std::mem::take(costs);
-                self.add_costs(&group.classes, &own, group.times);
-                if let OpTable::Joint { costs, .. } = &mut self.known[table as usize] {
-                    *costs = own;
-                }
-                self.tables.push((table, None));
+                self.add_costs(&group.classes, costs, group.times);
+                None
             }
             OpTable::Wide(ways) => {
                 let way = self.model.sizes.len() as u32;
                 self.model.sizes.push(ways.len());
-                self.tables.push((table, Some(way)));
-                self.add_wide(table, &group.classes, way, group.times);
+                self.add_wide(ways, &group.classes, way, group.times);
+                Some(way)
             }
-        }
+        };
+        self.tables.push((number, way));
     }
 
     /// Adds an op whose way is a variable: a table of that and each class.
-    fn add_wide(&mut self, table: u32, classes: &[u32], way: u32, times: u64) {
-        let OpTable::Wide(ways) = &self.known[table as usize] else { return };
+    fn add_wide(&mut self, ways: &[WayCosts], classes: &[u32], way: u32, times: u64) {
         let times = Cost::from(times);
         let own = ways.iter().map(|way| way.own * times).collect();
         self.model.tables.push(Table { scope: SmallVec::from_slice(&[way]), costs: own });
@@ -368,21 +392,28 @@ impl Choosing {
             }
             table.push(costs[entry] * Cost::from(times));
         }
-        if !sorted.is_empty() {
-            self.model.tables.push(Table { scope: sorted.iter().map(|&(variable, _)| variable).collect(), costs: table });
+        if sorted.is_empty() {
+            self.model.constant += table[0];
+        } else {
+            self.model
+                .tables
+                .push(Table { scope: sorted.iter().map(|&(variable, _)| variable).collect(), costs: table });
         }
     }
 
     /// The plan with these states of the variables.
-    pub(super) fn plan(&self, coarse: &Coarse<'_>, states: &[usize]) -> Coarsely {
-        let state = |class: u32| self.variable_of[class as usize].map_or(0, |variable| states[variable as usize]);
+    pub(super) fn plan(&self, coarse: &Coarse<'_>, tables: &Tables, states: &[usize]) -> Coarsely {
+        let state =
+            |class: u32| self.variable_of[class as usize].map_or(0, |variable| states[variable as usize]);
         let layouts = self.layouts.iter().enumerate().map(|(class, layouts)| layouts[state(class as u32)]);
-        let choices = self.tables.iter().zip(&coarse.groups).map(|(&(table, way), group)| match &self.known[table as usize] {
-            OpTable::Joint { sizes, choices, .. } => {
-                let states = group.classes.iter().zip(sizes);
-                choices[states.fold(0, |entry, (&class, size)| entry * size + state(class))]
+        let choices = self.tables.iter().zip(&coarse.groups).map(|(&(table, way), group)| {
+            match &tables.known[table as usize] {
+                OpTable::Joint { sizes, choices, .. } => {
+                    let states = group.classes.iter().zip(sizes);
+                    choices[states.fold(0, |entry, (&class, size)| entry * size + state(class))]
+                }
+                OpTable::Wide(ways) => ways[way.map_or(0, |way| states[way as usize])].choices,
             }
-            OpTable::Wide(ways) => ways[way.map_or(0, |way| states[way as usize])].choices,
         });
         Coarsely { layouts: layouts.collect(), choices: choices.collect() }
     }

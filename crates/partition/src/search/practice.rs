@@ -14,7 +14,7 @@ use tofu_sharding::{Layout, Layouts, Mesh};
 use tofu_solver::{Options, Solution, solve};
 
 use super::batch::batch;
-use super::coarsen::{constants, is_elementwise, states};
+use super::coarsen::{constants, states};
 use super::tofu::{finish, on_mesh, one_axis};
 use super::{Failure, Outcome, Progress, Request};
 use crate::domain::{Domain, Lists};
@@ -24,6 +24,9 @@ use crate::price::Prices;
 use crate::problem::{Limits, Problem};
 use crate::states::{Stored, candidates};
 use crate::way::{Choices, choices_along, way_of};
+
+/// The units of work that are spent at most: it is a baseline, and most graphs need less.
+const MOST_WORK: u64 = 200_000_000;
 
 /// Which one.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,14 +44,10 @@ pub(super) fn search(
     let start = std::time::Instant::now();
     let (graph, mesh) = (request.graph, one_axis(request));
     let prices = Prices::new(request.machine, mesh.clone(), request.objective, request.reduce_scatter);
-    let program = Program {
-        graph,
-        mesh: &mesh,
-        practice,
-        batch: batch(graph),
-        constants: constants(graph),
-        states: states(graph),
-    };
+    let mut is_state = vec![false; graph.tensors.len()];
+    states(graph).into_iter().for_each(|state| is_state[state as usize] = true);
+    let program =
+        Program { graph, mesh: &mesh, practice, batch: batch(graph), constants: constants(graph), is_state };
     let mut stored: Vec<SmallVec<[Stored; 4]>> = program.stored();
     keep_constraints(request, &mesh, &mut stored)?;
     let lists = Lists { choices: graph.ops.iter().map(|op| program.choices(op)).collect(), stored };
@@ -60,10 +59,11 @@ pub(super) fn search(
         memory: None,
     };
     let problem = Problem::new(graph, &prices, &limits)?;
-    let options = Options { work: Some(request.work), ..Options::default() };
+    let options = Options { work: Some(request.work.min(MOST_WORK)), ..Options::default() };
     let mut was_stopped = false;
     let solution = solve(&problem.selection, &options, &mut |_| {
-        let goes_on = progress(&Progress { phase: "search", elapsed: start.elapsed(), cost: None, bound: None });
+        let goes_on =
+            progress(&Progress { phase: "search", elapsed: start.elapsed(), cost: None, bound: None });
         was_stopped |= !goes_on;
         goes_on
     });
@@ -79,21 +79,16 @@ struct Program<'p> {
     practice: Practice,
     batch: Vec<Option<usize>>,
     constants: Vec<bool>,
-    states: Vec<TensorId>,
+    is_state: Vec<bool>,
 }
 
 impl Program<'_> {
     /// How each tensor may be kept.
     fn stored(&self) -> Vec<SmallVec<[Stored; 4]>> {
-        let is_state = {
-            let mut is_state = vec![false; self.graph.tensors.len()];
-            self.states.iter().for_each(|&state| is_state[state as usize] = true);
-            is_state
-        };
         let each = self.graph.tensors.iter().enumerate();
         each.map(|(number, tensor)| {
             let mut all = candidates(self.mesh, &tensor.shape, tensor.partials, Layouts::REPLICATED, &[0]);
-            all.retain(|layouts| self.may_be(number, is_state[number], tensor.shape.len(), layouts.on(0)));
+            all.retain(|layouts| self.may_be(number, tensor.shape.len(), layouts.on(0)));
             if all.is_empty() {
                 all.push(Layouts::REPLICATED);
             }
@@ -102,12 +97,12 @@ impl Program<'_> {
         .collect()
     }
 
-    fn may_be(&self, tensor: usize, is_state: bool, rank: usize, layout: Layout) -> bool {
+    fn may_be(&self, tensor: usize, rank: usize, layout: Layout) -> bool {
         if self.constants[tensor] {
             return layout == Layout::Replicated;
         }
         let is_split = matches!(layout, Layout::Split(_));
-        let batch = self.batch[tensor];
+        let (batch, is_state) = (self.batch[tensor], self.is_state[tensor]);
         match self.practice {
             Practice::DataParallel if is_state => layout == Layout::Replicated,
             Practice::Fsdp if is_state => is_split,
@@ -120,32 +115,44 @@ impl Program<'_> {
         }
     }
 
-    /// What an op may do. With tensors split by hand, what reads a matrix of the state works on a part of it.
+    /// What an op may do: where examples are split it splits the batch of all that it reads; where matrices are, a matrix of
+    /// the state that it reads. What cannot do that may do anything.
     fn choices(&self, op: &Op) -> SmallVec<[Choices; 4]> {
         let OpKind::Described(info) = op.kind else { return SmallVec::from_slice(&[Choices::WHOLE]) };
         let info = &self.graph.infos[info as usize];
         let all: SmallVec<[Choices; 4]> = choices_along(info, Choices::WHOLE, &[0]).collect();
-        if self.practice != Practice::Megatron || is_elementwise(info) {
-            return all;
-        }
-        let matrix = op.operands.iter().position(|operand| {
-            operand.is_some_and(|tensor| {
-                self.graph.tensors[tensor as usize].shape.len() >= 2 && self.states.contains(&tensor)
+        let fits = |choices: &Choices| {
+            let Some(way) = way_of(info, self.mesh, *choices) else { return false };
+            op.operands.iter().zip(&way.operands).all(|(tensor, wanted)| match (*tensor, wanted) {
+                (Some(tensor), Some(wanted)) => self.may_want(tensor, wanted.layouts.on(0)),
+                _ => true,
             })
-        });
-        let Some(matrix) = matrix else { return all };
-        let parts = all.iter().copied().filter(|&choices| {
-            let way = way_of(info, self.mesh, choices);
-            let wanted = way.as_ref().and_then(|way| way.operands.get(matrix)?.as_ref());
-            wanted.is_some_and(|wanted| matches!(wanted.layouts.on(0), Layout::Split(_)))
-        });
-        let parts: SmallVec<[Choices; 4]> = parts.collect();
-        if parts.is_empty() { all } else { parts }
+        };
+        let fitting: SmallVec<[Choices; 4]> = all.iter().copied().filter(fits).collect();
+        if fitting.is_empty() { all } else { fitting }
+    }
+
+    /// Whether what the practice says of a tensor is done with it.
+    fn may_want(&self, tensor: TensorId, layout: Layout) -> bool {
+        match self.practice {
+            Practice::DataParallel | Practice::Fsdp => {
+                self.batch[tensor as usize].is_none_or(|batch| layout == Layout::Split(batch))
+            }
+            Practice::Megatron => {
+                let is_matrix =
+                    self.graph.tensors[tensor as usize].shape.len() >= 2 && self.is_state[tensor as usize];
+                !is_matrix || matches!(layout, Layout::Split(_))
+            }
+        }
     }
 }
 
 /// Leaves out what a user does not allow.
-fn keep_constraints(request: &Request<'_>, mesh: &Mesh, stored: &mut [SmallVec<[Stored; 4]>]) -> Result<(), Failure> {
+fn keep_constraints(
+    request: &Request<'_>,
+    mesh: &Mesh,
+    stored: &mut [SmallVec<[Stored; 4]>],
+) -> Result<(), Failure> {
     for tensor in request.constraints.tensors() {
         let of = &mut stored[tensor as usize];
         of.retain(|stored| {

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use tofu_sharding::{Layouts, Mesh};
 
 use super::coarsen::Coarse;
-use super::cut::{Coarsely, Cut};
+use super::cut::{Coarsely, Cut, Tables};
 use super::frontier::{Model, Table, cost, minimise};
 use super::optimal::mesh_of_sizes;
 use super::{Failure, Outcome, Progress, Request};
@@ -54,15 +54,16 @@ pub(super) fn search(
     for axis in 0..axes {
         let next = (axis + 1 < axes).then_some(axis + 1);
         let mut found: Vec<(u64, Coarsely)> = Vec::new();
+        let mut tables = Tables::default();
         for (_, before) in &plans {
             let constraints = request.constraints;
             let reductions = rules.reductions;
             let cut = Cut { coarse: &coarse, prices: &prices, constraints, before, axis, next, reductions };
-            let choosing = cut.model()?;
+            let choosing = cut.model(&mut tables)?;
             // What is tied after the last cut is the same in the end.
             for tie in &Tie::ALL[..if next.is_some() { Tie::ALL.len() } else { 1 }] {
                 let states = tie.decide(&choosing.model);
-                let plan = choosing.plan(&coarse, &states);
+                let plan = choosing.plan(&coarse, &tables, &states);
                 if found.iter().all(|(_, other)| *other != plan) {
                     found.push((choosing.model.counted(&states), plan));
                 }
@@ -74,8 +75,13 @@ pub(super) fn search(
         found.truncate(KEPT);
         plans = found;
     }
-    let plan = plans.swap_remove(0).1;
-    finish(request, coarse.plan(&mesh, &plan.layouts, &plan.choices), was_stopped)
+    let (counted, plan) = plans.swap_remove(0);
+    let outcome = finish(request, coarse.plan(&mesh, &plan.layouts, &plan.choices), was_stopped)?;
+    debug_assert!(
+        outcome.plan.mesh != mesh || outcome.evaluation.cost == i128::from(counted),
+        "another measure"
+    );
+    Ok(outcome)
 }
 
 /// A plan as an outcome, on the mesh that was asked for.
@@ -154,6 +160,6 @@ impl Tie {
             let costs = (0..size).map(|state| cost(0, rank(state) as u64)).collect();
             tables.push(Table { scope: SmallVec::from_slice(&[variable as u32]), costs });
         }
-        Model { sizes: model.sizes.clone(), tables }
+        Model { sizes: model.sizes.clone(), tables, constant: model.constant }
     }
 }

@@ -11,7 +11,7 @@ use tofu_partition::{Facts, Graph};
 use tofu_tdl::Descriptions;
 
 /// StableHLO of a file, compressed or not.
-pub fn text(path: &Path) -> std::io::Result<String> {
+pub(crate) fn text(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     let file = std::fs::File::open(path)?;
     if path.extension().is_some_and(|extension| extension == "gz") {
@@ -23,7 +23,7 @@ pub fn text(path: &Path) -> std::io::Result<String> {
 }
 
 /// The program of StableHLO's text, without calls and without what can be simplified.
-pub fn program(text: &str) -> Module {
+pub(crate) fn program(text: &str) -> Module {
     let dialects = [
         &tofu_dialect_func::DIALECT,
         &tofu_dialect_tensor::DIALECT,
@@ -53,7 +53,7 @@ fn function(module: &Module) -> (OpId, tofu_ir::BlockId) {
 }
 
 /// The graph of a training step whose first results are its next state, in the order of its first arguments.
-pub fn graph(module: &Module) -> Graph<'_> {
+pub(crate) fn graph(module: &Module) -> Graph<'_> {
     let (function, body) = function(module);
     let results: Vec<_> = module.operands(module.last_op(body).unwrap()).collect();
     let pairs = module.arguments(body).iter().zip(&results);
