@@ -101,10 +101,7 @@ pub(crate) fn exchanged(layouts: Layouts, exchange: &[u8; Layouts::MAX_AXES]) ->
 }
 
 pub(crate) fn exchanged_stored(stored: Stored, exchange: &[u8; Layouts::MAX_AXES]) -> Stored {
-    Stored {
-        first: exchanged(stored.first, exchange),
-        copy: stored.copy.map(|copy| exchanged(copy, exchange)),
-    }
+    Stored { first: exchanged(stored.first, exchange), copy: stored.copy.map(|copy| exchanged(copy, exchange)) }
 }
 
 fn exchanged_choices(choices: Choices, exchange: &[u8; Layouts::MAX_AXES]) -> Choices {
@@ -137,8 +134,7 @@ impl Lists {
     pub fn orbits(plan: &Plan, symmetry: &Symmetry) -> Lists {
         let exchanges = symmetry.exchanges();
         let choices = plan.choices.iter();
-        let choices =
-            choices.map(|&of| set(exchanges.iter().map(|exchange| exchanged_choices(of, exchange))));
+        let choices = choices.map(|&of| set(exchanges.iter().map(|exchange| exchanged_choices(of, exchange))));
         let stored = plan.stored.iter();
         let stored = stored.map(|&of| set(exchanges.iter().map(|exchange| exchanged_stored(of, exchange))));
         Lists { choices: choices.collect(), stored: stored.collect() }
@@ -153,14 +149,12 @@ impl Lists {
             set(choices_along(info, choices, axes).chain([choices]))
         });
         let stored = graph.tensors.iter().zip(&plan.stored).map(|(tensor, &stored)| {
-            let along =
-                |layouts: Layouts, partials: u8| candidates(mesh, &tensor.shape, partials, layouts, axes);
+            let along = |layouts: Layouts, partials: u8| candidates(mesh, &tensor.shape, partials, layouts, axes);
             let firsts = along(stored.first, tensor.partials);
             let mut all: Vec<Stored> = firsts.iter().map(|&first| Stored::only(first)).collect();
             all.push(stored);
             if tensor.uses > 1 {
-                let mut copies: Vec<Layouts> =
-                    stored.layouts().flat_map(|layouts| along(layouts, 0)).collect();
+                let mut copies: Vec<Layouts> = stored.layouts().flat_map(|layouts| along(layouts, 0)).collect();
                 copies.sort_unstable();
                 copies.dedup();
                 for &first in &firsts {

@@ -69,14 +69,8 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     /// When the numbers are larger than a solver can take.
-    pub fn new(
-        graph: &'a Graph<'a>,
-        prices: &'a Prices<'a>,
-        limits: &Limits<'_>,
-    ) -> Result<Problem<'a>, Invalid> {
-        let limit = limits
-            .memory
-            .map_or(i64::MAX / 8, |(limit, _)| i64::try_from(limit).unwrap_or(i64::MAX).min(i64::MAX / 8));
+    pub fn new(graph: &'a Graph<'a>, prices: &'a Prices<'a>, limits: &Limits<'_>) -> Result<Problem<'a>, Invalid> {
+        let limit = limits.memory.map_or(i64::MAX / 8, |(limit, _)| i64::try_from(limit).unwrap_or(i64::MAX).min(i64::MAX / 8));
         let problem = Problem {
             graph,
             prices,
@@ -252,9 +246,7 @@ impl<'l> Build<'_, 'l> {
                 None => {
                     let (info, mesh) = (&graph.infos[info as usize], &self.problem.prices.mesh);
                     let mut list = match self.limits.domain {
-                        Domain::All(symmetry) => {
-                            ways(info, mesh, &combinations(info, mesh, symmetry, &has_terms))
-                        }
+                        Domain::All(symmetry) => ways(info, mesh, &combinations(info, mesh, symmetry, &has_terms)),
                         Domain::Listed(lists) => ways(info, mesh, &lists.choices[number]),
                     };
                     list.retain(|way| (self.limits.allowed_ways)(op, way));
@@ -278,9 +270,7 @@ impl<'l> Build<'_, 'l> {
             }
             let in_memory = |tensors: &[Option<TensorId>]| {
                 let tensors = tensors.iter().take(64).enumerate();
-                let there = tensors.filter(|(_, tensor)| {
-                    tensor.is_some_and(|tensor| graph.tensors[tensor as usize].in_memory)
-                });
+                let there = tensors.filter(|(_, tensor)| tensor.is_some_and(|tensor| graph.tensors[tensor as usize].in_memory));
                 there.fold(0u64, |bits, (place, _)| bits | 1 << place)
             };
             let (reads, writes) = (in_memory(&op.operands), in_memory(&op.results));
@@ -351,14 +341,7 @@ impl<'l> Build<'_, 'l> {
     }
 
     /// Between an op and an operand or a result. An op without a choice adds to the costs of the tensor: an edge to it.
-    fn edge(
-        &mut self,
-        op: usize,
-        list: u32,
-        kind: MatrixKind,
-        tensor: TensorId,
-        weight: u64,
-    ) -> Result<(), Invalid> {
+    fn edge(&mut self, op: usize, list: u32, kind: MatrixKind, tensor: TensorId, weight: u64) -> Result<(), Invalid> {
         let graph = self.problem.graph;
         let columns = self.problem.states_of[tensor as usize];
         let prices = self.problem.prices;

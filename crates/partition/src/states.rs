@@ -57,9 +57,7 @@ pub(crate) fn shape_of<'g>(graph: &'g Graph<'_>, tensor: TensorId) -> TensorShap
 fn on_axis(extents: &[u64], partials: u8, size: u64) -> Vec<Layout> {
     let mut layouts = vec![Layout::Replicated];
     let splits = extents.iter().enumerate().take(Layouts::MAX_RANK);
-    layouts.extend(
-        splits.filter(|&(_, &extent)| share(extent, size) < extent).map(|(dim, _)| Layout::Split(dim)),
-    );
+    layouts.extend(splits.filter(|&(_, &extent)| share(extent, size) < extent).map(|(dim, _)| Layout::Split(dim)));
     let reducers = Reducer::ALL.into_iter().filter(|&reducer| partials & 1 << reducer as u8 != 0);
     layouts.extend(reducers.map(Layout::Partial));
     layouts
@@ -100,12 +98,7 @@ pub(crate) fn all_layouts(mesh: &Mesh, extents: &[u64], partials: u8, symmetry: 
 }
 
 /// All ways of keeping a tensor, one for each orbit of the symmetry, as far as that goes: copies are not told apart.
-pub(crate) fn all_states(
-    prices: &Prices<'_>,
-    class: Class,
-    tensor: TensorShape<'_>,
-    symmetry: &Symmetry,
-) -> Vec<Stored> {
+pub(crate) fn all_states(prices: &Prices<'_>, class: Class, tensor: TensorShape<'_>, symmetry: &Symmetry) -> Vec<Stored> {
     let mesh = &prices.mesh;
     let firsts = all_layouts(mesh, tensor.extents, class.partials, symmetry);
     let mut list: Vec<Stored> = firsts.iter().map(|&first| Stored::only(first)).collect();
@@ -131,8 +124,7 @@ fn gathers(from: Layouts, axes: usize) -> Vec<Layouts> {
     let mut all = vec![from];
     for axis in 0..axes {
         if from.on(axis) != Layout::Replicated {
-            let more: Vec<Layouts> =
-                all.iter().map(|layouts| layouts.with(axis, Layout::Replicated)).collect();
+            let more: Vec<Layouts> = all.iter().map(|layouts| layouts.with(axis, Layout::Replicated)).collect();
             all.extend(more);
         }
     }

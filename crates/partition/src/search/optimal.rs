@@ -182,12 +182,7 @@ impl Run<'_, '_> {
 
     fn finish(self) -> Result<Outcome, Failure> {
         let Some((_, plan)) = self.best else { return Err(Failure::Constrained) };
-        let prices = Prices::new(
-            self.request.machine,
-            plan.mesh.clone(),
-            self.request.objective,
-            self.request.reduce_scatter,
-        );
+        let prices = Prices::new(self.request.machine, plan.mesh.clone(), self.request.objective, self.request.reduce_scatter);
         let evaluation = plan.evaluate(self.request.graph, &prices)?;
         let lower_bound = self.bound.map(|bound| bound.min(evaluation.cost));
         Ok(Outcome { plan, evaluation, lower_bound, was_stopped: self.stopped })
