@@ -2,7 +2,8 @@
 //!
 //! `T01xx` is about text, `T02xx` about the program that it says, `T03xx` about passes and pipelines, `T04xx` about
 //! files and options, `T05xx` about descriptions of operators, `T06xx` about running programs, `T07xx` about machines,
-//! meshes and shardings, `T08xx` about partitioning. An id is never given a second meaning; a new kind takes the next free one of its range.
+//! meshes and shardings, `T08xx` about partitioning and memory. An id is never given a second meaning; a new kind takes the next
+//! free one of its range.
 
 use crate::Code;
 
@@ -128,6 +129,7 @@ codes! {
     CANNOT_PARTITION = "T0801", "program that cannot be partitioned";
     WRONG_CONSTRAINT = "T0802", "constraint that no plan can keep";
     OVER_MEMORY_LIMIT = "T0803", "memory limit that no plan keeps";
+    CANNOT_PLAN = "T0804", "function whose memory cannot be planned";
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! | a copy between a device and the host | [`Machine::copy_time`] |
 //!
 //! Measured times override these where the machine has them. Machines come from [presets] and from TOML files
-//! ([`Machine::parse`]); [`reference()`] describes both. A machine is shared and cheap to clone.
+//! ([`Machine::parse`]); [`reference()`] describes both, [`resolve`] tells which is meant. A machine is shared and cheap to clone.
 //!
 //! ```
 //! use tofu_machine::{Axis, Collective, Machine, Time};
@@ -42,6 +42,7 @@ mod preset;
 mod quantity;
 mod read;
 mod reference;
+mod resolve;
 mod time;
 
 pub use collective::Collective;
@@ -49,4 +50,5 @@ pub use hierarchy::{Axis, Factor};
 pub use machine::{Device, Direction, Host, Kernel, Level, MAX_DEVICES, Machine, Sharing};
 pub use preset::{DEFAULT_PRESET, presets};
 pub use reference::reference;
+pub use resolve::{Machines, resolve};
 pub use time::Time;

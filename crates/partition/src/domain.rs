@@ -12,7 +12,7 @@ use tofu_sharding::{Layout, Layouts, Mesh};
 use crate::graph::{Graph, OpKind};
 use crate::op_info::OpInfo;
 use crate::plan::Plan;
-use crate::states::{Stored, candidates};
+use crate::states::{Stored, candidates, with_copies};
 use crate::way::{Choice, Choices, choices_along};
 
 /// What a search may choose from.
@@ -59,6 +59,11 @@ impl Symmetry {
         let group = self.groups.iter().find(|group| group.contains(&axis));
         let before = group.and_then(|group| group.iter().copied().take_while(|&other| other < axis).last());
         before.is_none_or(|before| on(before) <= on(axis))
+    }
+
+    /// Whether something is the one of its orbit that stands for it.
+    pub(crate) fn is_ordered<T: PartialOrd>(&self, on: impl Fn(usize) -> T) -> bool {
+        self.groups.iter().all(|group| group.windows(2).all(|pair| on(pair[0]) <= on(pair[1])))
     }
 
     /// All exchanges of axes, of which the first one exchanges nothing.
@@ -146,22 +151,13 @@ impl Lists {
         let choices = graph.ops.iter().zip(&plan.choices).map(|(op, &choices)| {
             let OpKind::Described(info) = op.kind else { return set([choices]) };
             let info: &OpInfo = &graph.infos[info as usize];
-            set(choices_along(info, choices, axes).chain([choices]))
+            let has_terms = |operand: usize| graph.has_terms(op, operand);
+            set(choices_along(info, choices, axes, &has_terms).chain([choices]))
         });
         let stored = graph.tensors.iter().zip(&plan.stored).map(|(tensor, &stored)| {
-            let along = |layouts: Layouts, partials: u8| candidates(mesh, &tensor.shape, partials, layouts, axes);
-            let firsts = along(stored.first, tensor.partials);
-            let mut all: Vec<Stored> = firsts.iter().map(|&first| Stored::only(first)).collect();
-            all.push(stored);
-            if tensor.uses > 1 {
-                let mut copies: Vec<Layouts> = stored.layouts().flat_map(|layouts| along(layouts, 0)).collect();
-                copies.sort_unstable();
-                copies.dedup();
-                for &first in &firsts {
-                    let others = copies.iter().filter(|&&copy| copy != first && !copy.is_partial());
-                    all.extend(others.map(|&copy| Stored { first, copy: Some(copy) }));
-                }
-            }
+            let firsts = candidates(mesh, &tensor.shape, tensor.partials, stored.first, axes);
+            let kept = firsts.into_iter().flat_map(|first| with_copies(mesh.axes().len(), first, tensor.uses > 1));
+            let all = kept.chain([stored]);
             set(all)
         });
         Lists { choices: choices.collect(), stored: stored.collect() }

@@ -113,6 +113,8 @@ pub struct Facts<'f> {
     pub ties: &'f [(usize, usize)],
     /// Whether a value is in memory, and not only passed on within a kernel.
     pub in_memory: &'f dyn Fn(ValueId) -> bool,
+    /// Whether what an op only hands on may lie otherwise behind it: a tensor becomes another one there.
+    pub converts: &'f dyn Fn(OpId) -> bool,
 }
 
 /// How often loops run of which nothing is known.
@@ -178,6 +180,12 @@ impl<'m> Graph<'m> {
             OpKind::Described(info) => self.infos.get(info as usize),
             OpKind::Constant | OpKind::Whole => None,
         }
+    }
+
+    /// Whether an operand may be terms of a sum where it is made.
+    pub fn has_terms(&self, op: &Op, operand: usize) -> bool {
+        let tensor = op.operands.get(operand).copied().flatten();
+        tensor.is_some_and(|tensor| self.tensors[tensor as usize].partials & 1 << Reducer::Sum as u8 != 0)
     }
 
     fn link(&mut self, from: TensorId, to: TensorId, times: u64) {
@@ -249,8 +257,16 @@ impl Walk<'_, '_> {
                 Some(Control::If | Control::Case) => frames.extend(self.enter_branches(op, times)?),
                 Some(Control::Forward) => {
                     let given = self.tensors(op);
-                    for (result, tensor) in module.results(op).zip(given) {
-                        self.alias(result, tensor);
+                    let converts = (self.facts.converts)(op);
+                    for (result, from) in module.results(op).zip(given) {
+                        match from.filter(|_| converts) {
+                            Some(from) => {
+                                if let Some(to) = self.add(result, times, 0)? {
+                                    self.graph.link(from, to, times);
+                                }
+                            }
+                            None => self.alias(result, from),
+                        }
                     }
                 }
                 Some(Control::Tuple) => {
@@ -413,9 +429,7 @@ impl Walk<'_, '_> {
             let tensor = operands.get(operand).copied().flatten();
             tensor.is_some_and(|tensor| self.graph.tensors[tensor as usize].partials & sum != 0)
         };
-        let passes = |linear: &Linear| {
-            linear.results.get(result) == Some(&true) && linear.partial.iter().all(has_terms)
-        };
+        let passes = |linear: &Linear| linear.results.get(result) == Some(&true) && linear.partial.iter().any(has_terms);
         let passed = info.analysis.linear.iter().any(passes);
         made.fold(if passed { sum } else { 0 }, |bits, reducer| bits | 1 << reducer as u8)
     }

@@ -19,7 +19,7 @@ pub use graph::{Facts, Graph, Link, Op, OpKind, Tensor, TensorId};
 pub use op_info::{Give, Need, OpInfo, Shape, Shares};
 pub use plan::{Broken, Evaluation, Plan, Sent};
 pub use price::{Objective, Prices, TensorShape};
-pub use problem::{Limits, Problem, time_of};
+pub use problem::{Allowed, Lifetimes, Limits, Problem, time_of};
 pub use search::{Algorithm, Failure, Outcome, Progress, Request, search};
 pub use states::Stored;
 pub use way::{Choice, Choices, Wanted, Way, way_of};

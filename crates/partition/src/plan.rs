@@ -180,6 +180,18 @@ impl Plan {
         Ok(sum.evaluation)
     }
 
+    /// The bytes of a tensor that a device holds, with the copy that is kept beside it.
+    pub fn bytes(&self, graph: &Graph<'_>, tensor: TensorId) -> u64 {
+        self.stored[tensor as usize].bytes(&self.mesh, shape_of(graph, tensor))
+    }
+
+    /// How a tensor lies where the function gives it as a result: as it is kept, or reduced if all that is kept is partial.
+    pub fn given(&self, graph: &Graph<'_>, prices: &Prices<'_>, tensor: TensorId) -> Layouts {
+        let stored = self.stored[tensor as usize];
+        let kept = stored.layouts().find(|layouts| !layouts.is_partial());
+        kept.or_else(|| Some(resolved(prices, shape_of(graph, tensor), stored)?.0)).unwrap_or_default()
+    }
+
     /// How an op is done.
     ///
     /// # Errors
@@ -224,8 +236,8 @@ impl Plan {
                     return broken(format!("tensor {number} is partial by two reducers"));
                 }
             }
-            if stored.copy.is_some_and(Layouts::is_partial) {
-                return broken(format!("tensor {number} has a copy that is partial"));
+            if stored.copy.is_some_and(Layouts::is_partial) || !stored.is_gathered(axes) {
+                return broken(format!("tensor {number} has a copy that is not whole where the first is not"));
             }
             if stored.first.is_partial() && tensor.partials == 0 {
                 return broken(format!("tensor {number} is kept as terms, but nothing makes terms of it"));

@@ -84,11 +84,12 @@ pub struct Wanted {
     pub without: Layouts,
 }
 
-/// All that an op can do on an axis. `has_terms` says which operands can be held as terms of a sum.
+/// All that an op can do on an axis. `has_terms` says which operands may be terms of a sum where they are made; terms of
+/// anything else are as good as the whole of it.
 pub(crate) fn all_choices(info: &OpInfo, has_terms: &dyn Fn(usize) -> bool) -> Vec<Choice> {
     let strategies = info.analysis.strategies.len().min(MOST_STRATEGIES);
     let linear = info.analysis.linear.iter().take(MOST_STRATEGIES).enumerate();
-    let passed = linear.filter(|(_, linear)| linear.partial.iter().all(|&operand| has_terms(operand)));
+    let passed = linear.filter(|(_, linear)| linear.partial.iter().any(|&operand| has_terms(operand)));
     let mut all = vec![Choice::Whole];
     all.extend((0..strategies).map(Choice::Split));
     all.extend(passed.map(|(set, _)| Choice::Linear(set)));
@@ -100,8 +101,9 @@ pub(crate) fn choices_along(
     info: &OpInfo,
     choices: Choices,
     axes: &[usize],
+    has_terms: &dyn Fn(usize) -> bool,
 ) -> impl Iterator<Item = Choices> {
-    let all = all_choices(info, &|_| true);
+    let all = all_choices(info, has_terms);
     all.into_iter().map(move |choice| axes.iter().fold(choices, |choices, &axis| choices.with(axis, choice)))
 }
 
@@ -122,7 +124,7 @@ pub(crate) fn combinations(
 }
 
 /// The ways of doing an op as these choices say; those that give devices no less than others do are left out.
-pub fn ways(info: &OpInfo, mesh: &Mesh, choices: &[Choices]) -> Vec<Way> {
+pub(crate) fn ways(info: &OpInfo, mesh: &Mesh, choices: &[Choices]) -> Vec<Way> {
     let axes = mesh.axes().len().min(Layouts::MAX_AXES);
     choices.iter().filter_map(|&choices| way(info, mesh, axes, choices)).collect()
 }

@@ -1,6 +1,6 @@
 //! What a pass sees of the world: the program, and a [`Session`] in place of files, clocks and terminals.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -8,14 +8,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tofu_diagnostics::{Diagnostic, Severity, Span, codes};
 use tofu_ir::{Module, OpId};
+use tofu_machine::{Machine, Machines};
 
-use crate::{Analysis, Failed, analysis::Analyses};
+use crate::{Analysis, Failed, MachineName, analysis::Analyses};
 
 /// What a tool lends to the passes that it runs.
 #[derive(Clone)]
 pub struct Session {
     /// How many threads work on the functions of a program. The result does not depend on it.
     pub threads: NonZeroUsize,
+    /// The machine that programs are compiled for, and those that options of passes name:
+    /// [`PassManager::machines`](crate::PassManager::machines), resolved.
+    pub machines: Machines,
     /// Where passes read from.
     pub resources: Arc<dyn Resources>,
     /// Where passes write to.
@@ -24,6 +28,8 @@ pub struct Session {
     pub printer: Arc<dyn Printer>,
     /// Who wants to know how far the passes are.
     pub progress: Arc<dyn Progress>,
+    /// Who puts together what passes have found.
+    pub findings: Arc<dyn Findings>,
     /// Ends the run early.
     pub cancellation: Cancellation,
     /// Whether a pass that says [`Changed::No`](crate::Changed::No) is checked to have changed nothing. It costs a
@@ -32,14 +38,16 @@ pub struct Session {
 }
 
 impl Default for Session {
-    /// One thread, no files, nothing shown, no progress; changes are checked in debug builds.
+    /// One thread, the default machine, no files, nothing shown, no progress; changes are checked in debug builds.
     fn default() -> Session {
         Session {
             threads: NonZeroUsize::MIN,
+            machines: Machines::default(),
             resources: Arc::new(Nothing),
             artifacts: Arc::new(Nothing),
             printer: Arc::new(Nothing),
             progress: Arc::new(Nothing),
+            findings: Arc::new(Nothing),
             cancellation: Cancellation::default(),
             check_changes: cfg!(debug_assertions),
         }
@@ -68,6 +76,17 @@ pub trait Artifacts: Send + Sync {
 pub trait Printer: Send + Sync {
     /// Shows `text`, which ends in a line break.
     fn print(&self, text: &str);
+
+    /// Shows a summary of what a pass has done, which nobody has asked for in so many words.
+    fn summarize(&self, text: &str) {
+        self.print(text);
+    }
+}
+
+/// Takes what passes have found, for reports.
+pub trait Findings: Send + Sync {
+    /// A pass has found this; who knows its type uses it.
+    fn take(&self, pass: &str, finding: Box<dyn Any + Send>);
 }
 
 /// Is told how far passes are.
@@ -95,6 +114,10 @@ impl Printer for Nothing {
     fn print(&self, _text: &str) {}
 }
 
+impl Findings for Nothing {
+    fn take(&self, _pass: &str, _finding: Box<dyn Any + Send>) {}
+}
+
 impl Progress for Nothing {
     fn update(&self, _pass: &str, _fraction: f64, _message: &str) {}
 }
@@ -112,6 +135,11 @@ impl Cancellation {
     /// Whether somebody has asked.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Whether somebody has asked, once: who ends early with what there is has done what was asked for, and the run goes on.
+    pub fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
     }
 
     /// Fails if somebody has asked; loops that take long call it now and then.
@@ -153,6 +181,10 @@ pub(crate) enum Output {
     Artifact { pass: &'static str, name: String, bytes: Vec<u8> },
     /// To be shown.
     Listing(String),
+    /// To be shown unless the user wants quiet.
+    Summary(String),
+    /// For reports.
+    Finding { pass: &'static str, finding: Box<dyn Any + Send> },
 }
 
 impl<'a> PassContext<'a> {
@@ -206,6 +238,20 @@ impl<'a> PassContext<'a> {
         }
     }
 
+    /// The machine that an option of the pass names; without a name the one that the whole run is for.
+    ///
+    /// # Errors
+    /// When whoever runs the pass has not made the machine known.
+    pub fn machine(&self, name: Option<&MachineName>) -> Result<Machine, Failed> {
+        let machines = &self.session.machines;
+        let Some(MachineName(name)) = name else { return Ok(machines.default_machine().clone()) };
+        machines.get(name).ok_or_else(|| {
+            let message =
+                format!("`{}` is to run for the machine `{name}`, which is not known here", self.pass);
+            Diagnostic::error(&codes::UNKNOWN_MACHINE, Span::NONE, message).into()
+        })
+    }
+
     /// The bytes of a resource.
     ///
     /// # Errors
@@ -228,6 +274,17 @@ impl<'a> PassContext<'a> {
     /// of the functions.
     pub fn print(&mut self, text: impl Into<String>) {
         self.notes.outputs.push(Output::Listing(text.into()));
+    }
+
+    /// Shows a summary of what the pass has done, as [`print`](PassContext::print) does, unless the user wants quiet.
+    pub fn summarize(&mut self, text: impl Into<String>) {
+        self.notes.outputs.push(Output::Summary(text.into()));
+    }
+
+    /// Hands out something for reports.
+    pub fn find(&mut self, finding: impl Any + Send) {
+        let (pass, finding) = (self.pass, Box::new(finding));
+        self.notes.outputs.push(Output::Finding { pass, finding });
     }
 
     /// Tells how far the pass is, from 0 to 1, and what it is doing.

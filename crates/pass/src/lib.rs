@@ -27,12 +27,12 @@ mod run;
 mod testing;
 
 pub use analysis::Analysis;
-pub use context::{Artifacts, Cancellation, PassContext, Printer, Progress, Resources, Session};
+pub use context::{Artifacts, Cancellation, Findings, PassContext, Printer, Progress, Resources, Session};
 pub use instrument::{
     CrashRecorder, Instrument, PrintIr, Reproducer, Statistics, Step, Timing, VerifyEach, When, Which,
 };
 pub use manager::PassManager;
-pub use options::{ByteSize, OptionSpec, OptionValue, Options, SetError};
+pub use options::{ByteSize, MachineName, OptionSpec, OptionValue, Options, SetError};
 #[doc(hidden)]
 pub use options::{assign, one_of, unquote};
 pub use panics::install_panic_hook;

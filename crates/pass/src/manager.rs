@@ -80,6 +80,11 @@ impl<A: Anchor> PassManager<A> {
     pub fn is_empty(&self) -> bool {
         self.pipeline.items.is_empty()
     }
+
+    /// The machines that options of its passes name, for [`Session::machines`](crate::Session::machines).
+    pub fn machines(&self) -> Vec<String> {
+        self.pipeline.machines()
+    }
 }
 
 impl<A: Anchor> PartialEq for PassManager<A> {
@@ -116,6 +121,14 @@ pub(crate) enum Item {
 impl Pipeline {
     pub(crate) fn new(anchor: &'static str) -> Pipeline {
         Pipeline { anchor, items: Vec::new() }
+    }
+
+    fn machines(&self) -> Vec<String> {
+        let of = |item: &Item| match item {
+            Item::Pass(pass) => pass.machines(),
+            Item::Nest(nested) => nested.machines(),
+        };
+        self.items.iter().flat_map(of).collect()
     }
 
     /// Adds a pass over ops of another kind, to the last nested pipeline if it is of that kind.

@@ -115,6 +115,8 @@ pub(crate) trait ErasedPass: Send + Sync {
     fn text(&self) -> String;
     /// All options.
     fn values(&self) -> Vec<(String, String)>;
+    /// The machines that its options name.
+    fn machines(&self) -> Vec<String>;
     /// What it may count.
     fn statistics(&self) -> &'static [(&'static str, &'static str)];
 }
@@ -134,6 +136,10 @@ impl<P: Pass> ErasedPass for P {
 
     fn values(&self) -> Vec<(String, String)> {
         Options::values(self)
+    }
+
+    fn machines(&self) -> Vec<String> {
+        Options::machines(self)
     }
 
     fn statistics(&self) -> &'static [(&'static str, &'static str)] {

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! The rooms, in the order in which a run passes through them:
-//! - `read`: problems from the contest's JSON;
+//! - `read`, `write`: problems from the contest's JSON, and as such;
 //! - `presolve`: exact reductions, which often leave a few hundred of tens of thousands of nodes;
 //! - `bound`: prices on memory and messages between nodes, certified in integers;
 //! - `search`: dives, descent, crossover, branch and bound;
@@ -36,9 +36,11 @@ mod problem;
 mod ragged;
 mod read;
 mod search;
+mod write;
 
 pub use evaluate::{Evaluation, evaluate};
 pub use options::{Options, Progress, Solution};
 pub use problem::{Invalid, Problem, SharedMatrix};
 pub use read::{ReadError, read_file, read_json};
 pub use search::{solve, time_within};
+pub use write::write_json;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use tofu_solver::{Options, Problem, Solution, evaluate, solve};
+use tofu_solver::{Evaluation, Options, Problem, Solution, evaluate, solve};
 
 const INFINITE: i64 = 1_000_000_000_000_000_000;
 
@@ -103,6 +103,56 @@ fn threads_do_not_change_the_result() {
         let one = run(1);
         assert_eq!(one, run(2), "seed {seed}");
         assert_eq!(one, run(1), "seed {seed}");
+    }
+}
+
+#[test]
+fn answers_are_never_worse_than_what_is_known() {
+    let mut kept = 0;
+    for seed in 0..400 {
+        let problem = random_problem(seed, 12, 5, 3);
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut starts: Vec<Vec<u32>> = (0..4)
+            .map(|_| {
+                (0..problem.nodes()).map(|node| random.u32(0..problem.strategies(node) as u32)).collect()
+            })
+            .collect();
+        // What is no choice is passed over.
+        starts.push(vec![u32::MAX; problem.nodes()]);
+        starts.push(Vec::new());
+        let within = |evaluation: &Evaluation| evaluation.peak <= i128::from(problem.usage_limit());
+        let known = starts.iter().filter_map(|start| evaluate(&problem, start)).filter(within);
+        let known = known.map(|evaluation| evaluation.cost).min();
+        let free = solve(&problem, &Options { seed, ..Options::default() }, &mut |_| true);
+        if cost_of(&free).is_some_and(|cost| cost >= i128::from(INFINITE)) {
+            continue;
+        }
+        if let Solution::Found { choices, .. } = &free {
+            // An optimum is proven to be one, and a run without work keeps it.
+            let options =
+                Options { work: Some(1), seed, starts: vec![choices.clone()], ..Options::default() };
+            let stopped = solve(&problem, &options, &mut |_| true);
+            assert_eq!(cost_of(&stopped), cost_of(&free), "seed {seed}");
+        }
+        let stopped = solve(
+            &problem,
+            &Options { work: Some(1), seed, starts: starts.clone(), ..Options::default() },
+            &mut |_| true,
+        );
+        let run = solve(&problem, &Options { seed, starts, ..Options::default() }, &mut |_| true);
+        assert_eq!(cost_of(&run), cost_of(&free), "seed {seed}");
+        if let (Some(known), Some(cost)) = (known, cost_of(&stopped)) {
+            assert!(cost <= known, "seed {seed}: {cost} > {known}");
+            kept += 1;
+        }
+    }
+    assert!(kept > 50, "only {kept} problems with a known choice within the limit");
+}
+
+fn cost_of(solution: &Solution) -> Option<i128> {
+    match solution {
+        Solution::Found { cost, .. } => Some(*cost),
+        Solution::Infeasible { .. } => None,
     }
 }
 

@@ -97,7 +97,7 @@ pub fn accesses(description: &Description) -> Accesses {
 }
 
 /// Whether all intermediate tensors have the indices of the results, or none, and are read at them.
-fn lets_are_pointwise(data: &Data) -> bool {
+pub(crate) fn lets_are_pointwise(data: &Data) -> bool {
     let own = |vars: &[VarId]| vars.is_empty() || data.results.iter().all(|result| *result.vars == *vars);
     let is_pointwise = |scalar: &Scalar| match scalar {
         Scalar::Read(Source::Let(number), indices) => {

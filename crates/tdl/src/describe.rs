@@ -8,6 +8,7 @@ use tofu_ir::{Interface, Module, OpId, Profile};
 
 use crate::access::{Accesses, accesses};
 use crate::description::Description;
+use crate::fusion::{Fusion, fusion};
 use crate::infer::describe;
 use crate::linear::{Linear, linear};
 use crate::strategy::{Strategy, strategies};
@@ -36,6 +37,8 @@ pub struct Analysis {
     pub accesses: Accesses,
     /// The ways in which partial sums pass through it.
     pub linear: Vec<Linear>,
+    /// How it lends itself to loops over several ops.
+    pub fusion: Fusion,
 }
 
 /// The descriptions of the ops of one module, and what follows from them: ops of one profile are described once, ops
@@ -85,6 +88,7 @@ impl Descriptions {
             strategies: strategies(description),
             accesses: accesses(description),
             linear: linear(description),
+            fusion: fusion(description),
         });
         Arc::clone(self.lock().analyses.entry(description.clone()).or_insert(analysis))
     }

@@ -12,6 +12,8 @@
 //! | operations and bytes | [`cost`] |
 //! | whether it is element-wise, a broadcast, linear | [`accesses`] |
 //! | the operands that may be sums still to be made | [`linear()`] |
+//! | whether it is computed in one loop with others, or over an operand | [`fusion`] |
+//! | whether it only renames the elements of an operand | [`view`] |
 //! | its results, for actual operands | [`evaluate`] |
 //!
 //! Ops have descriptions through the interface [`Describe`]; [`infer_types`] and [`verify_types`] are what their
@@ -70,6 +72,7 @@ mod description;
 mod evaluate;
 mod facts;
 pub mod functions;
+mod fusion;
 mod infer;
 mod linear;
 mod local;
@@ -82,6 +85,7 @@ mod region;
 mod scalar;
 mod shape;
 mod strategy;
+mod view;
 mod walk;
 
 pub use access::{Access, AccessMap, Accesses, accesses};
@@ -92,6 +96,7 @@ pub use description::*;
 pub use evaluate::{
     Carried, EvaluateError, Part, Tensor, Trace, combine_partials, eval_extent, evaluate, evaluate_part,
 };
+pub use fusion::{Fusion, Reading, Times, fusion};
 pub use infer::{describe, infer_types, solve_op, solve_op_as, verify_types};
 pub use linear::{Linear, linear};
 pub use local::{Local, local};
@@ -103,4 +108,5 @@ pub use region::{DimRange, Region, regions};
 pub use scalar::{BinaryOp, Comparison, Literal, TypeClass, UnaryOp};
 pub use shape::{Mismatch, Solution, Value, operand_dims, resolve, solve, solve_with_results};
 pub use strategy::{Amount, Combine, DimLayout, OperandLayout, Strategy, strategies};
+pub use view::view;
 pub use walk::{any_index, any_index_in, single_term};

@@ -417,6 +417,17 @@ impl Comparison {
         }
     }
 
+    /// The comparison that holds between two values in the other order.
+    pub fn swapped(self) -> Comparison {
+        match self {
+            Comparison::Eq | Comparison::Ne => self,
+            Comparison::Lt => Comparison::Gt,
+            Comparison::Le => Comparison::Ge,
+            Comparison::Gt => Comparison::Lt,
+            Comparison::Ge => Comparison::Le,
+        }
+    }
+
     /// Which types it takes.
     pub fn class(self) -> TypeClass {
         match self {

@@ -6,6 +6,7 @@ use tofu_ir::{
     FunctionType, Module, OpDef, OpId, OpState, RESULT_ATTRIBUTES, SYMBOL_DEFINITION, SYMBOL_NAME, Syntax,
     Trait, Type, TypeData, ValueId, any, op, optional, region, required,
 };
+use tofu_memory::{Donated, Donation};
 use tofu_pass::Anchor;
 
 /// The attribute that says who may call a function.
@@ -26,7 +27,8 @@ pub static FUNC: OpDef = op("func.func")
     .regions(&[region("body").blocks(BlockCount::Any)])
     .syntax(Syntax::Function)
     .traits(&[Trait::Isolated, Trait::Symbol, Trait::TopLevel])
-    .verify(verify_function);
+    .verify(verify_function)
+    .interfaces(&[&Donation(donation)]);
 
 /// What passes over functions are anchored to.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +63,22 @@ const VISIBILITIES: AttrClass = AttrClass {
     name: "\"public\" or \"private\"",
     contains: |module, attr| matches!(module.attr_data(attr), AttrData::String(text) if matches!(&**text, "public" | "private")),
 };
+
+/// The attribute of an argument that says which result takes its place, as XLA and JAX have it.
+pub const ALIASING_OUTPUT: &str = "tf.aliasing_output";
+/// The attribute of an argument that the caller has given away, as JAX has it.
+pub const BUFFER_DONOR: &str = "jax.buffer_donor";
+
+fn donation(module: &Module, function: OpId, argument: usize) -> Option<Donated> {
+    let Some(AttrData::Array(items)) = module.attr_value(function, ARGUMENT_ATTRIBUTES) else { return None };
+    let said = *items.get(argument)?;
+    let entry = |name: &str| module.dict_entry(said, name).map(|attr| module.attr_data(attr));
+    match (entry(ALIASING_OUTPUT), entry(BUFFER_DONOR)) {
+        (Some(&AttrData::Int(result, _)), _) => usize::try_from(result).ok().map(Donated::To),
+        (_, Some(AttrData::Bool(true))) => Some(Donated::Freely),
+        _ => None,
+    }
+}
 
 /// The signature of a [`FUNC`].
 pub fn signature(module: &Module, function: OpId) -> Option<&FunctionType> {

@@ -18,12 +18,18 @@
 //! |---|---|
 //! | `function` | [`FUNC`] and [`RETURN`] |
 //! | `call` | [`CALL`] |
+//! | `inline` | [`inline_calls`]: calls replaced by the bodies of what they call |
 
 mod call;
 mod function;
+mod inline;
 
 pub use call::{CALL, CALLEE, build_call, callee};
-pub use function::{FUNC, Func, RETURN, VISIBILITY, body, build_function, build_return, signature};
+pub use function::{
+    ALIASING_OUTPUT, BUFFER_DONOR, FUNC, Func, RETURN, VISIBILITY, body, build_function, build_return,
+    signature,
+};
+pub use inline::{Inlined, TooLarge, inline_calls};
 
 use tofu_ir::Dialect;
 

@@ -31,15 +31,18 @@
 //! | `dialect` | dialects for what ours have no place for: shardings, hints to XLA, ops that are not known |
 //! | `read` | the reader |
 //! | `write` | the writer |
+//! | `shardy` | its shardings as those of `dist`, and back |
 //! | `tell` | telling StableHLO from our own text |
 
 mod dialect;
 mod read;
+mod shardy;
 mod syntax;
 mod tell;
 mod write;
 
 pub use dialect::*;
 pub use read::{ReadOptions, read, read_part};
+pub use shardy::{SDY_SHARDING, Shardy, read_shardy, shardings_per_value, shardy_mesh, to_shardy};
 pub use tell::is_stablehlo;
 pub use write::{WriteOptions, write};

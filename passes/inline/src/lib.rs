@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | [`Inline`] | replaces calls and erases what is no longer called | `inline` |
 //!
-//! It is a function first: [`inline_calls`].
+//! What it does is a function, for whoever needs a program without calls: [`inline_calls`](tofu_dialect_func::inline_calls).
 
 mod inline;
 
-pub use inline::{Counts, Inline, TooLarge, inline_calls};
+pub use inline::Inline;

@@ -1,57 +1,216 @@
 //! `--partition`.
 
-use std::time::Instant;
-
-use tofu_diagnostics::{Diagnostic, Span, codes};
-use tofu_dialect_func::Func;
-use tofu_machine::Machine;
-use tofu_partition::{Facts, Graph, Objective};
-use tofu_pass::{Changed, Example, Pass, PassContext, PassResult, pass_options};
+use tofu_diagnostics::{Diagnostic, Severity, codes, suggest};
+use tofu_dialect_func::{FUNC, TooLarge, VISIBILITY, body, inline_calls};
+use tofu_ir::{AttrData, Module, OpId};
+use tofu_partition::Algorithm;
+use tofu_pass::{ByteSize, Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options};
+use tofu_report::Section;
+use tofu_sharding::Mesh;
 use tofu_tdl::Descriptions;
 
+use crate::facts::Known;
+use crate::incoming::{Incoming, Pin};
+use crate::options::{AlgorithmName, Collectives, MeshAxes, ObjectiveName};
+use crate::plan::{Planned, Setting};
+use crate::rewrite::{Assignment, write_mesh};
+use crate::summary::Measured;
+use crate::target::Target;
+use crate::{compare, dump, explain, report, summary, text};
+
 pass_options! {
-    /// Splits tensors.
+    /// Splits the tensors of a program over the devices of a machine.
+    ///
+    /// Looks for the way of doing every op and of keeping every tensor that costs least, proves how far from the optimum that
+    /// can be, and writes it down: a mesh, and a sharding for every value. Shardings that the program has already are kept,
+    /// those of Shardy too.
     pub struct Partition {
-        /// How many devices.
-        pub devices: u64 = 8,
+        /// How many devices to use. If it is not said: those of the mesh, or all of the machine.
+        pub devices: Option<u64> = None,
+        /// The machine, if it is not that of the whole run: a preset, or a file that describes one.
+        pub machine: Option<MachineName> = None,
+        /// The axes over the devices, the slowest first: `data:2,model:4`. If it is not said: the program's own, or what suits the machine.
+        pub mesh: Option<MeshAxes> = None,
+        /// How to look for a plan.
+        pub algorithm: AlgorithmName = AlgorithmName(Algorithm::Optimal),
+        /// What is to be little: the time of a step, or the bytes that a device sends in one.
+        pub objective: ObjectiveName = ObjectiveName::Time,
+        /// How much memory a device has for the program. If it is not said: what the machine's devices have.
+        pub memory: Option<ByteSize> = None,
+        /// Which collectives there are: all of them, or those that XLA finds from annotations.
+        pub collectives: Collectives = Collectives::Manual,
+        /// Dimensions that axes must split, by their names, by their extents, or of a value: `"batch:x 50257:x arg3.0:y"`.
+        pub rules: String = String::new(),
+        /// Writes the problem on one axis, as `tofu-solve` reads it, into this file.
+        pub dump_problem: String = String::new(),
+        /// Prints what every algorithm finds.
+        pub compare_algorithms: bool = false,
+        /// Prints the layouts that were considered for this value, and what each would cost.
+        pub explain: String = String::new(),
+        /// How much the search may do: units of about a nanosecond for each problem that it solves.
+        pub work: u64 = 2_000_000_000,
     }
 }
 
 impl Pass for Partition {
     const NAME: &'static str = "partition";
-    type Anchor = Func;
+    type Anchor = ModuleAnchor;
 
     const EXAMPLE: Example = Example {
-        program: "func @f(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x2xf32> {
+        program: "func @f(%x: tensor<4096x1024xf32>, %w: tensor<1024x4096xf32>) -> tensor<4096x4096xf32> {
   %y = tensor.dot_general %x, %w {contracting = [1] x [0]}
   return %y
 }",
-        effect: "x",
+        effect: "The program has a mesh, and `%x`, `%w` and `%y` have shardings over its axes.",
     };
 
+    const STATISTICS: &'static [(&'static str, &'static str)] = &[
+        ("split values", "Values that are split over devices, or partial."),
+        ("whole values", "Values that every device holds whole."),
+    ];
+
     fn run(&self, cx: &mut PassContext<'_>) -> PassResult {
-        let start = Instant::now();
-        let machine = Machine::preset("default").unwrap().with_devices(self.devices, Span::NONE)?;
+        inline(cx)?;
+        let functions = entries(cx.module, cx.op())?;
+        let incoming = match Incoming::of(cx.module, &functions) {
+            Ok(incoming) => incoming,
+            Err(found) => return cx.report_all(found).map(|()| Changed::No),
+        };
+        let target = Target::of(self, cx, &incoming)?;
         let descriptions = Descriptions::new();
-        let module: &tofu_ir::Module = cx.module;
-        let function = cx.op();
-        let block = tofu_dialect_func::body(module, function).unwrap();
-        let arguments = module.arguments(block).to_vec();
-        let returned: Vec<_> = module.operands(module.last_op(block).unwrap()).collect();
-        let mut ties = Vec::new();
-        for (i, (a, r)) in arguments.iter().zip(&returned).enumerate() {
-            if module.ty(*a) != module.ty(*r) { break; }
-            ties.push((i, i));
+        let mut mesh = target.mesh.clone();
+        let mut assignments = Vec::new();
+        for (&function, pins) in functions.iter().zip(&incoming.pins) {
+            let split = self.split(cx, &target, &descriptions, (function, mesh.clone(), pins));
+            let Split { assignment, mesh: used, shown, sections, dump, said } = match split {
+                Ok(split) => split,
+                Err(found) => return cx.report_all(found).map(|()| Changed::No),
+            };
+            let (split, whole) = assignment.counts();
+            cx.count("split values", split);
+            cx.count("whole values", whole);
+            let [summary, listings] = shown;
+            cx.summarize(summary);
+            if !listings.is_empty() {
+                cx.print(listings);
+            }
+            for section in sections {
+                cx.find(section);
+            }
+            if let Some(text) = dump {
+                cx.write(self.dump_problem.clone(), text);
+            }
+            cx.report_all(said)?;
+            // All functions of a program lie on one mesh.
+            mesh = Some(used);
+            assignments.push(assignment);
         }
-        let facts = Facts { trips: &|_| None, ties: &ties, in_memory: &|_| true };
-        let graph = Graph::of(module, function, &descriptions, &facts)?;
-        eprintln!("graph {} ops {} tensors {} infos {:?}", graph.ops.len(), graph.tensors.len(), graph.infos.len(), start.elapsed());
-        let request = tofu_partition::Request { graph: &graph, machine: &machine, mesh: None, algorithm: tofu_partition::Algorithm::Optimal, objective: Objective::Time, reduce_scatter: true, constraints: &Default::default(), work: 2_000_000_000 };
-        let mut last = String::new();
-        let outcome = tofu_partition::search(&request, &mut |p| { let t = format!("{} cost {:.6} bound {:.6}", p.phase, p.cost.unwrap_or(0) as f64 / 1e12, p.bound.unwrap_or(0) as f64 / 1e12); if t != last { eprintln!("{t} {:?}", p.elapsed); last = t; } true }).unwrap();
-        let evaluation = &outcome.evaluation;
-        let bound = outcome.lower_bound.unwrap();
-        eprintln!("plan cost {:.6} bound {:.6} gap {:.2}% compute {:.6} bytes {:.1} MiB {:?} {:?}", evaluation.cost as f64 / 1e12, bound as f64 / 1e12, (1.0 - bound as f64 / evaluation.cost as f64) * 100.0, evaluation.compute as f64 / 1e12, evaluation.sent_bytes(&outcome.plan.mesh) as f64 / 1048576.0, evaluation.by_collective(&outcome.plan.mesh), start.elapsed());
-        Ok(Changed::No)
+        let mesh = mesh.unwrap_or_default();
+        let name = write_mesh(cx.module, incoming.named, &mesh);
+        for assignment in &assignments {
+            assignment.write(cx.module, &name, &mesh);
+        }
+        Ok(Changed::Yes)
     }
+}
+
+/// So many ops a program may have once its calls are gone.
+const MOST_OPS: u64 = 10_000_000;
+
+/// Calls hide what they call, so they go first. Those that stay are found when the function is looked at.
+fn inline(cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+    let root = cx.op();
+    match inline_calls(cx.module, root, MOST_OPS) {
+        Ok(_) => Ok(()),
+        Err(TooLarge { call }) => {
+            let message = "with this call inlined, the program would have more than ten million ops";
+            let error = cx.module.error(call, &codes::TOO_MANY_OPS, message);
+            Err(error.help("programs of so many ops cannot be partitioned; write repeated parts as loops"))
+        }
+    }
+}
+
+/// What came of one function.
+struct Split {
+    assignment: Assignment,
+    mesh: Mesh,
+    /// The summary, and listings that were asked for.
+    shown: [String; 2],
+    sections: Vec<Section>,
+    dump: Option<String>,
+    said: Vec<Diagnostic>,
+}
+
+impl Partition {
+    fn split(
+        &self,
+        cx: &PassContext<'_>,
+        target: &Target,
+        descriptions: &Descriptions,
+        (function, mesh, pins): (OpId, Option<Mesh>, &[Pin]),
+    ) -> Result<Split, Vec<Diagnostic>> {
+        let module: &Module = cx.module;
+        let known = Known::of(module, function, descriptions).map_err(|error| vec![error])?;
+        let graph = known.graph(module, function, descriptions).map_err(|error| vec![error])?;
+        let setting = Setting { options: self, target, known: &known, graph: &graph };
+        let planned = Planned::of(&setting, mesh, pins, cx)?;
+        let measured = Measured::of(&setting, &planned.outcome.plan);
+        let mut sections = report::sections(&setting, &planned, &measured);
+        let mut listings = Vec::new();
+        if !self.explain.is_empty() {
+            listings.push(explain::text(&setting, &planned, &self.explain, cx).map_err(|error| vec![error])?);
+        }
+        if self.compare_algorithms {
+            let compared = compare::all(&setting, &planned, cx);
+            listings.push(compare::text(&setting, &compared));
+            sections.push(report::algorithms(&setting, &compared));
+        }
+        let dump = (!self.dump_problem.is_empty()).then(|| dump::problem(&setting, &planned)).transpose();
+        let said = [planned.stopped_remark(&setting), over_limit(&setting, &measured)];
+        Ok(Split {
+            assignment: planned.assignment(&setting),
+            mesh: planned.outcome.plan.mesh.clone(),
+            shown: [summary::text(&setting, &planned, &measured), listings.join("\n")],
+            sections,
+            dump: dump.map_err(|error| vec![error])?,
+            said: said.into_iter().flatten().collect(),
+        })
+    }
+}
+
+/// What to say of a plan that needs more memory than there is: an error if the user has said how much that is.
+fn over_limit(setting: &Setting<'_>, measured: &Measured) -> Option<Diagnostic> {
+    let (peak, limit) = (measured.peak.bytes, setting.limit());
+    if peak <= limit {
+        return None;
+    }
+    let (module, function) = (setting.graph.module, setting.graph.function);
+    let message = format!("the plan of `{}` needs {} a device at its peak, but there are {}", setting.function(), text::bytes(peak), text::bytes(limit));
+    let error = module.error(function, &codes::OVER_MEMORY_LIMIT, message);
+    let largest = measured.peak.alive.iter().take(5).map(|&(tensor, bytes)| {
+        let value = setting.graph.tensors[tensor as usize].values[0];
+        format!("{} of {}", text::bytes(bytes), module.quoted_value(value))
+    });
+    let largest: Vec<String> = largest.collect();
+    let error = error.note(format!("at the peak, a device holds {}, and others", largest.join(", ")));
+    let error = error.help("use more devices, or a smaller program; swapping and recomputation come after partitioning");
+    let severity = if setting.options.memory.is_some() { Severity::Error } else { Severity::Warning };
+    Some(Diagnostic { severity, ..error })
+}
+
+/// The functions that a user of the program calls: `main`, or all that are public and have a body.
+fn entries(module: &Module, root: OpId) -> Result<Vec<OpId>, Diagnostic> {
+    let bodies = module.walk(root).filter(|&op| module.is(op, &FUNC) && body(module, op).is_some());
+    let is_private = |op: OpId| matches!(module.attr_value(op, VISIBILITY), Some(AttrData::String(text)) if **text == *"private");
+    let public: Vec<OpId> = bodies.filter(|&op| !is_private(op)).collect();
+    let is_main = |op: &OpId| module.symbol_name(*op).is_some_and(|name| module.text(name) == "main");
+    if let Some(&main) = public.iter().find(|op| is_main(op)) {
+        return Ok(vec![main]);
+    }
+    if public.is_empty() {
+        let names = module.walk(root).filter_map(|op| module.symbol_name(op)).map(|name| module.text(name));
+        let help = suggest::did_you_mean("main", names).unwrap_or_else(|| "a program begins in a function that is not private".to_owned());
+        return Err(module.error(root, &codes::CANNOT_PARTITION, "there is no function to partition").help(help));
+    }
+    Ok(public)
 }

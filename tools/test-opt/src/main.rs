@@ -1,4 +1,4 @@
-//! `tofu-opt` with passes that misbehave, to test what happens then.
+//! `tofu-opt` with passes for its own tests: most misbehave, to see what happens then.
 
 mod passes;
 
@@ -9,6 +9,7 @@ fn main() -> std::process::ExitCode {
         .pass(Entry::pass::<passes::TestBreak>())
         .pass(Entry::pass::<passes::TestFail>())
         .pass(Entry::pass::<passes::TestLie>())
+        .pass(Entry::pass::<passes::TestMachine>())
         .pass(Entry::pass::<passes::TestPanic>())
         .pass(Entry::pass::<passes::TestRemark>())
         .main()

@@ -1,9 +1,10 @@
-//! Passes that do what passes must not, each in the functions whose name contains `target`.
+//! Passes that do what passes must not, each in the functions whose name contains `target`; and one that shows what it is
+//! lent.
 
 use tofu_diagnostics::{Diagnostic, codes};
 use tofu_dialect_func::Func;
 use tofu_ir::SYMBOL_NAME;
-use tofu_pass::{Changed, Pass, PassContext, PassResult, pass_options};
+use tofu_pass::{Changed, MachineName, Pass, PassContext, PassResult, pass_options};
 
 pass_options! {
     /// Takes the result away from an op whose result is used.
@@ -24,6 +25,14 @@ pass_options! {
 pass_options! {
     /// Changes something and says that it has not.
     pub(crate) struct TestLie;
+}
+
+pass_options! {
+    /// Says which machine it runs for.
+    pub(crate) struct TestMachine {
+        /// Another machine than the one of the whole run.
+        pub(crate) machine: Option<MachineName> = None,
+    }
 }
 
 pass_options! {
@@ -81,6 +90,17 @@ impl Pass for TestLie {
     fn run(&self, cx: &mut PassContext<'_>) -> PassResult {
         let name = cx.module.interner.symbol("renamed");
         cx.module.set_attr(cx.op(), SYMBOL_NAME, name);
+        Ok(Changed::No)
+    }
+}
+
+impl Pass for TestMachine {
+    const NAME: &'static str = "test-machine";
+    type Anchor = Func;
+
+    fn run(&self, cx: &mut PassContext<'_>) -> PassResult {
+        let machine = cx.machine(self.machine.as_ref())?;
+        cx.print(format!("{} with {} devices\n", machine.name(), machine.devices()));
         Ok(Changed::No)
     }
 }

@@ -11,7 +11,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error, ValueHint, value_parser};
 use tofu_diagnostics::{ColorChoice, Format};
 use tofu_dialect_stablehlo::ReadOptions;
-use tofu_pass::{EntryKind, PassRegistry, When, Which};
+use tofu_pass::{EntryKind, OptionValue, PassRegistry, When, Which};
 use tofu_syntax::PrintOptions;
 
 use crate::{Streams, console::Console, emit::Emit, input::Language, tool::WRONG_USE};
@@ -26,7 +26,12 @@ pub(crate) struct Settings {
     pub(crate) stablehlo: ReadOptions,
     pub(crate) output: Option<PathBuf>,
     pub(crate) emit: Emit,
+    /// Where what was found is to be written as JSON.
+    pub(crate) report: Option<PathBuf>,
+    pub(crate) quiet: bool,
     pub(crate) run: Run,
+    /// None if nothing was said about it.
+    pub(crate) machine: Option<String>,
     pub(crate) split_input: bool,
     pub(crate) verify_diagnostics: bool,
     /// None if nothing was said about it.
@@ -62,6 +67,7 @@ pub(crate) enum Question {
     Passes,
     Ops,
     Dialects,
+    Machines,
     Explain(String),
     Manual,
     Completions(clap_complete::Shell),
@@ -106,6 +112,11 @@ pub(crate) fn command(name: &'static str, version: &'static str, passes: &PassRe
             .conflicts_with("run-reproducer")
             .help("A whole pipeline, such as 'module(func(simplify))'"),
         flag("dump-pass-pipeline", "Print the pipeline to standard error before it runs"),
+        Arg::new("machine")
+            .long("machine")
+            .value_name("MACHINE")
+            .help("What to compile for, unless a pass is told otherwise: a preset (see --list-machines) or a TOML file")
+            .value_hint(ValueHint::FilePath),
     ]);
     [
         input_arguments(),
@@ -152,6 +163,16 @@ fn output_arguments() -> Group {
             .help("What to write")
             .value_parser(emit)
             .default_value("tir"),
+        Arg::new("report")
+            .long("report")
+            .value_name("FILE")
+            .help("Write what was found about the program into a .json file: plan, memory, times")
+            .value_parser(|text: &str| {
+                let path = PathBuf::from(text);
+                let is_json = path.extension().is_some_and(|extension| extension == "json");
+                if is_json { Ok(path) } else { Err("expected a name that ends in `.json`") }
+            })
+            .value_hint(ValueHint::FilePath),
         flag("print-generic", "Write every op alike, without short cuts"),
         flag("print-locations", "Write the location of every op that has one"),
         Arg::new("elide-constants")
@@ -179,6 +200,11 @@ fn look_inside_arguments() -> Group {
             .help("Print into files of this directory instead, one for each pass; after every pass if nothing else is said")
             .value_parser(value_parser!(PathBuf))
             .value_hint(ValueHint::DirPath),
+        flag("compare-algorithms", "With --partition: print what every algorithm finds"),
+        Arg::new("explain-plan")
+            .long("explain-plan")
+            .value_name("VALUE")
+            .help("With --partition: print which layouts of a value (`%x`) were considered, and what each would cost"),
         flag("timing", "Report the time of each pass"),
         flag("pass-statistics", "Report what each pass has counted"),
     ];
@@ -212,7 +238,8 @@ fn check_arguments() -> Group {
     ("Check", arguments)
 }
 
-const QUESTIONS: [&str; 6] = ["list-passes", "list-ops", "list-dialects", "explain", "manual", "completions"];
+const QUESTIONS: [&str; 7] =
+    ["list-passes", "list-ops", "list-dialects", "list-machines", "explain", "manual", "completions"];
 
 fn discover_arguments() -> Group {
     let shell = PossibleValuesParser::new(["bash", "elvish", "fish", "powershell", "zsh"])
@@ -221,6 +248,7 @@ fn discover_arguments() -> Group {
         flag("list-passes", "List passes and pipelines with their options"),
         flag("list-ops", "List ops"),
         flag("list-dialects", "List dialects"),
+        flag("list-machines", "List the machines that can be compiled for by name"),
         Arg::new("explain")
             .long("explain")
             .value_name("CODE")
@@ -253,6 +281,7 @@ fn general_arguments() -> Group {
             .help("Color diagnostics")
             .value_parser(colors)
             .default_value("auto"),
+        flag("quiet", "Print no summaries and no progress"),
         Arg::new("threads")
             .long("threads")
             .value_name("N")
@@ -297,7 +326,10 @@ impl Settings {
             stablehlo: ReadOptions { allow_unregistered: matches.get_flag("allow-unregistered") },
             output: path("output"),
             emit: matches.get_one::<Emit>("emit").copied().unwrap_or_default(),
-            run: run(matches, passes),
+            report: path("report"),
+            quiet: matches.get_flag("quiet"),
+            run: run(matches, passes)?,
+            machine: matches.get_one::<String>("machine").cloned(),
             split_input: matches.get_flag("split-input-file"),
             verify_diagnostics: matches.get_flag("verify-diagnostics"),
             verify_each: matches.get_one::<bool>("verify-each").copied(),
@@ -338,9 +370,26 @@ fn print_ir(matches: &ArgMatches, before: &[String], after: &[String]) -> Option
     (says_when || after_all).then_some(when)
 }
 
-fn run(matches: &ArgMatches, passes: &PassRegistry) -> Run {
+/// Options of the command line that are options of the pass [`PLANNER`].
+const PLANNER_OPTIONS: [(&str, &str); 2] = [("compare-algorithms", "compare-algorithms"), ("explain-plan", "explain")];
+
+/// The pass that they are options of.
+const PLANNER: &str = "partition";
+
+fn run(matches: &ArgMatches, passes: &PassRegistry) -> Result<Run, Error> {
+    let given = |id: &str| match id {
+        "explain-plan" => matches.get_one::<String>(id).map(OptionValue::text),
+        _ => matches.get_flag(id).then(|| "true".to_owned()),
+    };
+    let planner: Vec<(&str, &str, String)> =
+        PLANNER_OPTIONS.iter().filter_map(|&(id, option)| Some((id, option, given(id)?))).collect();
+    let misplaced = |says: &str| {
+        let message = planner.first().map(|(id, ..)| format!("`--{id}` {says}\n"));
+        message.map_or(Ok(()), |message| Err(Error::raw(ErrorKind::ArgumentConflict, message)))
+    };
     if let Some(text) = matches.get_one::<String>("pass-pipeline") {
-        return Run::Pipeline(text.clone());
+        misplaced("does not reach into a pipeline: say it there, as in `partition{compare-algorithms}`")?;
+        return Ok(Run::Pipeline(text.clone()));
     }
     let mut given: Vec<(usize, String, String)> = Vec::new();
     for entry in passes.entries() {
@@ -350,7 +399,16 @@ fn run(matches: &ArgMatches, passes: &PassRegistry) -> Run {
         given.extend(places.zip(values).map(|(place, value)| (place, entry.name.to_owned(), value.clone())));
     }
     given.sort_by_key(|&(place, ..)| place);
-    Run::Passes(given.into_iter().map(|(_, name, options)| (name, options)).collect())
+    let mut given: Vec<(String, String)> = given.into_iter().map(|(_, name, options)| (name, options)).collect();
+    match given.iter_mut().find(|(name, _)| name == PLANNER) {
+        Some((_, options)) => {
+            for (_, option, value) in &planner {
+                options.push_str(&format!(" {option}={value}"));
+            }
+        }
+        None => misplaced("is about `--partition`, which is not there")?,
+    }
+    Ok(Run::Passes(given))
 }
 
 fn question(matches: &ArgMatches) -> Option<Question> {
@@ -364,6 +422,7 @@ fn question(matches: &ArgMatches) -> Option<Question> {
     asked("list-passes", Question::Passes)
         .or(asked("list-ops", Question::Ops))
         .or(asked("list-dialects", Question::Dialects))
+        .or(asked("list-machines", Question::Machines))
         .or(asked("manual", Question::Manual))
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tofu_diagnostics::{ColorChoice, Diagnostic, Format, Renderer, SourceMap, Span, codes};
-use tofu_pass::Printer;
+use tofu_pass::Cancellation;
 
 use crate::{
     emit,
@@ -21,6 +21,8 @@ pub struct Streams {
     pub log: Log,
     /// Whether the log is a terminal.
     pub log_is_terminal: bool,
+    /// How somebody outside asks for an early end.
+    pub cancellation: Cancellation,
 }
 
 impl Streams {
@@ -31,6 +33,7 @@ impl Streams {
             output: Box::new(io::stdout()),
             log: Log::new(io::stderr()),
             log_is_terminal: io::stderr().is_terminal(),
+            cancellation: Cancellation::default(),
         }
     }
 }
@@ -53,15 +56,11 @@ impl Log {
     }
 }
 
-impl Printer for Log {
-    fn print(&self, text: &str) {
-        self.write(text);
-    }
-}
-
 /// Renders diagnostics into the log.
 pub struct Console {
     pub(crate) log: Log,
+    /// Whether the log is a terminal.
+    pub(crate) is_terminal: bool,
     renderer: Renderer,
 }
 
@@ -71,7 +70,7 @@ impl Console {
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let color = color.resolve(streams.log_is_terminal, no_color);
         let width = if streams.log_is_terminal { terminal_width() } else { 80 };
-        Console { log: streams.log.clone(), renderer: Renderer { format, color, width } }
+        Console { log: streams.log.clone(), is_terminal: streams.log_is_terminal, renderer: Renderer { format, color, width } }
     }
 
     /// Writes the answer to a question; the exit code.

@@ -1,19 +1,24 @@
 //! From text through passes to text.
 
+use std::any::Any;
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use tofu_diagnostics::{Code, Diagnostic, FileId, Severity, SourceMap, Span, codes};
+use tofu_dialect_stablehlo::to_shardy;
 use tofu_ir::{Compared, Module, Registry, digest, verify};
+use tofu_machine::Machines;
 use tofu_pass::{
-    Artifacts, CrashRecorder, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Resources,
+    Artifacts, Cancellation, CrashRecorder, Findings, Instrument, Outcome, PassManager, PassRegistry, PrintIr, Reproducer, Resources,
     Session, Statistics, Timing, VerifyEach,
 };
+use tofu_report::{Report, Section};
 use tofu_syntax::{PrintOptions, parse, print};
 
 use crate::{
@@ -23,6 +28,7 @@ use crate::{
     emit::{self, Emit},
     expect, input,
     tool::{DONE, ERRORS, WRONG_USE},
+    watch::Screen,
 };
 
 /// Does what `settings` say.
@@ -33,6 +39,7 @@ pub(crate) fn run(
     console: &Console,
     streams: &mut Streams,
 ) -> u8 {
+    let start = Instant::now();
     let mut sources = SourceMap::new();
     if let Some(path) = settings.crash_reproducer.as_deref().filter(|&path| same_file(path, &settings.input))
     {
@@ -47,8 +54,11 @@ pub(crate) fn run(
             return refused.code;
         }
     };
-    let mut driver = Driver { settings, registry, console, manager: PassManager::new() };
-    if let Err(found) = driver.read_pipeline(passes, &mut sources, file) {
+    let cancellation = streams.cancellation.clone();
+    let (manager, machines) = (PassManager::new(), Machines::default());
+    let mut driver = Driver { settings, registry, console, manager, machines, cancellation, start };
+    let ready = driver.read_pipeline(passes, &mut sources, file);
+    if let Err(found) = ready.and_then(|()| driver.find_machines(&mut sources)) {
         console.report(&sources, &found);
         return WRONG_USE;
     }
@@ -63,6 +73,10 @@ struct Driver<'t> {
     registry: Arc<Registry>,
     console: &'t Console,
     manager: PassManager,
+    machines: Machines,
+    cancellation: Cancellation,
+    /// When the run began.
+    start: Instant,
 }
 
 impl Driver<'_> {
@@ -77,6 +91,7 @@ impl Driver<'_> {
             // What the command line says comes first.
             self.settings.verify_each.get_or_insert(reproducer.verify_each);
             self.settings.threads = self.settings.threads.or(reproducer.threads.try_into().ok());
+            self.settings.machine = self.settings.machine.take().or(reproducer.machine);
             self.manager = PassManager::parse(sources, passes, &reproducer.pipeline)?;
             return Ok(());
         }
@@ -94,6 +109,13 @@ impl Driver<'_> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Reads what the machines are that the command line and the passes name, before anything runs.
+    fn find_machines(&mut self, sources: &mut SourceMap) -> Result<(), Vec<Diagnostic>> {
+        let (default, others) = (self.settings.machine.as_deref(), self.manager.machines());
+        self.machines = Machines::resolve(default, others, sources, &|name| Files.load(name))?;
         Ok(())
     }
 
@@ -208,6 +230,12 @@ impl Driver<'_> {
         if self.settings.verify_roundtrip && runs_passes {
             diagnostics.extend(self.roundtrip(&module, sources));
         }
+        if self.settings.emit == Emit::Stablehlo
+            && let Err(found) = to_shardy(&mut module)
+        {
+            diagnostics.extend(found);
+            return (None, diagnostics);
+        }
         match emit::emit(&module, self.settings.emit, &self.settings.print) {
             Ok(text) => (Some(text), diagnostics),
             Err(found) => {
@@ -218,10 +246,17 @@ impl Driver<'_> {
     }
     fn run_passes(&self, module: &mut Module, source: &str, part: Option<usize>) -> Vec<Diagnostic> {
         let settings = &self.settings;
+        let screen = Arc::new(Screen::new(self.console.log.clone(), self.console.is_terminal, settings.quiet));
+        let findings = Arc::new(Sections::default());
         let mut session = Session {
             threads: self.threads(),
+            machines: self.machines.clone(),
             resources: Arc::new(Files),
-            printer: Arc::new(self.console.log.clone()),
+            artifacts: Arc::new(Files),
+            printer: screen.clone(),
+            progress: screen.clone(),
+            findings: findings.clone(),
+            cancellation: self.cancellation.clone(),
             ..Session::default()
         };
         if let Some(directory) = &settings.print_tree {
@@ -250,6 +285,7 @@ impl Driver<'_> {
             instruments.push(&mut statistics);
         }
         let outcome = self.manager.run(module, &session, &mut instruments);
+        screen.clear();
         if settings.timing {
             self.console.log.write(&timing.table());
         }
@@ -257,8 +293,24 @@ impl Driver<'_> {
             self.console.log.write(&statistics.table());
         }
         let mut diagnostics = self.reproducer(&outcome, &recorder, source, part);
+        let failed = outcome.failed();
         diagnostics.splice(0..0, outcome.diagnostics);
+        if let Some(path) = settings.report.as_deref().filter(|_| !failed) {
+            diagnostics.extend(self.write_report(path, &findings, part));
+        }
         diagnostics
+    }
+
+    /// Writes what passes have found; parts of a file have reports of their own.
+    fn write_report(&self, path: &Path, findings: &Sections, part: Option<usize>) -> Option<Diagnostic> {
+        let path = part.map_or(path.to_owned(), |part| path.with_extension(format!("{part}.json")));
+        let mut report = Report::new(self.settings.input.display().to_string());
+        for section in findings.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            report.add(section);
+        }
+        report.timing.total_seconds = Some(self.start.elapsed().as_secs_f64());
+        let error = emit::write_file(report.to_json().as_bytes(), &path).err()?;
+        Some(cannot_write(&format!("`{}`", path.display()), &error))
     }
 
     fn print_ir(&self, session: &Session) -> Option<PrintIr> {
@@ -281,6 +333,8 @@ impl Driver<'_> {
         match &self.settings.crash_reproducer {
             Some(path) if outcome.failed() => {
                 let recorded = recorder.reproducer(&self.manager, self.threads().get(), self.verify_each());
+                let machine = self.settings.machine.clone();
+                let recorded = recorded.map(|recorded| Reproducer { machine, ..recorded });
                 let written = recorded.map(|recorded| self.write_reproducer(path.clone(), recorded, part));
                 written.into_iter().collect()
             }
@@ -295,7 +349,8 @@ impl Driver<'_> {
     /// All that was asked for, as a reproducer.
     fn whole_reproducer(&self, program: String) -> Reproducer {
         let (threads, verify_each) = (self.threads().get(), self.verify_each());
-        Reproducer { pipeline: self.manager.to_string(), threads, verify_each, program }
+        let machine = self.settings.machine.clone();
+        Reproducer { pipeline: self.manager.to_string(), threads, verify_each, machine, program }
     }
 
     /// Writes a reproducer, and says so.
@@ -365,12 +420,30 @@ fn is_error(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity == Severity::Error
 }
 
-/// Resources as files, by path.
+/// Resources and artifacts as files, by path.
 struct Files;
 
 impl Resources for Files {
     fn load(&self, name: &str) -> io::Result<Vec<u8>> {
         fs::read(name)
+    }
+}
+
+impl Artifacts for Files {
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        emit::write_file(bytes, Path::new(name))
+    }
+}
+
+/// What passes have found for the report, in their order.
+#[derive(Default)]
+struct Sections(Mutex<Vec<Section>>);
+
+impl Findings for Sections {
+    fn take(&self, _pass: &str, finding: Box<dyn Any + Send>) {
+        if let Ok(section) = finding.downcast::<Section>() {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(*section);
+        }
     }
 }
 

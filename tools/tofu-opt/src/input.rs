@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use flate2::read::MultiGzDecoder;
 use tofu_diagnostics::{Diagnostic, FileId, SourceMap, Span, codes};
 use tofu_dialect_stablehlo::{ReadOptions, is_stablehlo, read_part};
 use tofu_ir::{Module, Registry};
@@ -112,12 +113,21 @@ fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// All of a stream, decompressed if it is compressed.
 fn read_all(stream: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // One byte more than a source may have tells a too large file from a fitting one, without reading all of it.
     stream.take(u64::from(u32::MAX) + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    if !bytes.starts_with(&GZIP) {
+        return Ok(bytes);
+    }
+    let mut text = Vec::new();
+    MultiGzDecoder::new(&bytes[..]).take(u64::from(u32::MAX) + 1).read_to_end(&mut text)?;
+    Ok(text)
 }
+
+/// What a file begins with that is compressed with gzip.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 fn refuse(message: String) -> Refused {
     Refused { diagnostic: Diagnostic::error(&codes::CANNOT_READ, Span::NONE, message), code: WRONG_USE }

@@ -20,6 +20,7 @@
 //! | `lists` | `--list-…`, `--explain` |
 //! | `reference` | references, in Markdown |
 //! | `console` | what goes to the terminal |
+//! | `watch` | progress, and Ctrl-C |
 
 mod cli;
 mod console;
@@ -30,10 +31,12 @@ mod input;
 mod lists;
 mod reference;
 mod tool;
+mod watch;
 
 pub use cli::answer_or_refuse;
 pub use console::{Console, Log, Streams, cannot_write};
 pub use emit::write_file;
 pub use input::{Language, read_program};
 pub use reference::{example_program, ops_reference, passes_reference};
+pub use tofu_pass::Cancellation;
 pub use tool::{DONE, ERRORS, Tool, WRONG_USE};

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::Command;
 use tofu_diagnostics::{Code, Diagnostic, SourceMap, Span, codes, suggest};
 use tofu_ir::Registry;
+use tofu_machine::{Machine, presets};
 use tofu_pass::{EntryKind, PassRegistry};
 
 use crate::{Streams, cli::Question, console::Console, tool::WRONG_USE};
@@ -22,6 +23,7 @@ pub(crate) fn answer(
         Question::Passes => list_passes(passes),
         Question::Ops => list_ops(registry),
         Question::Dialects => list_dialects(registry),
+        Question::Machines => list_machines(),
         Question::Manual => {
             let mut page = Vec::new();
             // Writing into memory cannot fail.
@@ -75,6 +77,18 @@ fn list_dialects(registry: &Registry) -> String {
     let mut text = String::new();
     for dialect in registry.dialects() {
         let _ = writeln!(text, "{}  ({} ops)\n    {}", dialect.name, dialect.ops.len(), dialect.summary);
+    }
+    text
+}
+
+fn list_machines() -> String {
+    let machines: Vec<Machine> = presets().filter_map(Machine::preset).collect();
+    let width = machines.iter().map(|machine| machine.name().len()).max().unwrap_or(0);
+    let mut text = String::new();
+    let _ = writeln!(text, "{:<width$}  devices  summary", "name");
+    for machine in machines {
+        let (name, devices, summary) = (machine.name(), machine.devices(), machine.summary());
+        let _ = writeln!(text, "{name:<width$}  {devices:>7}  {summary}");
     }
     text
 }

@@ -8,7 +8,7 @@ use tofu_diagnostics::{Code, codes};
 use tofu_ir::{Dialect, Registry, RegistryError};
 use tofu_pass::{Entry, PassRegistry, install_panic_hook};
 
-use crate::{Streams, cli, console::Console, drive, lists};
+use crate::{Streams, cli, console::Console, drive, lists, watch};
 
 /// An opt tool: the dialects it reads, and the passes it runs.
 #[derive(Debug)]
@@ -93,7 +93,9 @@ impl Tool {
     /// Runs on the command line of the process.
     pub fn main(self) -> ExitCode {
         install_panic_hook();
-        ExitCode::from(self.run(std::env::args_os(), Streams::of_process()))
+        let streams = Streams::of_process();
+        watch::listen(streams.cancellation.clone());
+        ExitCode::from(self.run(std::env::args_os(), streams))
     }
 
     /// Runs on `arguments`, of which the first is the tool's own name. The answer is the exit code: 0 done, 1 errors

@@ -28,6 +28,7 @@ fn opt(arguments: &[&str]) {
         output: Box::new(std::io::sink()),
         log: Log::new(std::io::stderr()),
         log_is_terminal: false,
+        cancellation: tofu_opt::Cancellation::default(),
     };
     assert_eq!(Tool::standard("tofu-opt", "test").run(arguments, streams), 0);
 }

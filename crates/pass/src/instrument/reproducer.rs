@@ -3,7 +3,7 @@
 //! The file is a program whose first line is a comment:
 //!
 //! ```text
-//! // tofu-reproducer pipeline='module(func(simplify))' threads=4 verify-each=true
+//! // tofu-reproducer pipeline='module(func(simplify))' threads=4 verify-each=true machine='dgx-a100'
 //! ```
 
 use tofu_diagnostics::{Diagnostic, FileId, SourceMap, Span, codes};
@@ -23,6 +23,8 @@ pub struct Reproducer {
     pub threads: usize,
     /// Whether the program was verified after each pass.
     pub verify_each: bool,
+    /// The name of the machine that it was compiled for, if one was named.
+    pub machine: Option<String>,
     /// The program's text.
     pub program: String,
 }
@@ -30,17 +32,10 @@ pub struct Reproducer {
 impl Reproducer {
     /// The text of the file.
     pub fn write(&self) -> String {
-        let mut pipeline = String::new();
-        for c in self.pipeline.chars() {
-            match c {
-                '\'' | '\\' => pipeline.extend(['\\', c]),
-                '\n' => pipeline.push_str("\\n"),
-                '\r' => pipeline.push_str("\\r"),
-                c => pipeline.push(c),
-            }
-        }
-        let Reproducer { threads, verify_each, program, .. } = self;
-        format!("{MARK}pipeline='{pipeline}' threads={threads} verify-each={verify_each}\n{program}")
+        let Reproducer { pipeline, threads, verify_each, machine, program } = self;
+        let machine = machine.as_ref().map(|name| format!(" machine={}", quoted(name))).unwrap_or_default();
+        let pipeline = quoted(pipeline);
+        format!("{MARK}pipeline={pipeline} threads={threads} verify-each={verify_each}{machine}\n{program}")
     }
 
     /// Reads a reproducer again. Its program may be parsed from the same file: the line above it is a comment.
@@ -61,12 +56,49 @@ impl Reproducer {
 }
 
 fn read(line: &str, program: &str) -> Option<Reproducer> {
-    let rest = line.strip_prefix(MARK)?.strip_prefix("pipeline='")?;
-    let mut pipeline = String::new();
-    let mut chars = rest.chars();
+    let (pipeline, rest) = unquoted(line.strip_prefix(MARK)?.strip_prefix("pipeline=")?)?;
+    let (threads, rest) = rest.trim().split_once(' ')?;
+    let (verify_each, machine) = match rest.split_once(" machine=") {
+        None => (rest, None),
+        Some((verify_each, machine)) => {
+            let (machine, rest) = unquoted(machine)?;
+            if !rest.trim().is_empty() {
+                return None;
+            }
+            (verify_each, Some(machine))
+        }
+    };
+    Some(Reproducer {
+        pipeline,
+        threads: threads.strip_prefix("threads=")?.parse().ok().filter(|&threads| threads > 0)?,
+        verify_each: verify_each.strip_prefix("verify-each=")?.parse().ok()?,
+        machine,
+        program: program.to_owned(),
+    })
+}
+
+/// A text between single quotes, on one line.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("'");
+    for c in text.chars() {
+        match c {
+            '\'' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}
+
+/// The text between the single quotes that something begins with, and what comes behind it.
+fn unquoted(text: &str) -> Option<(String, &str)> {
+    let mut chars = text.strip_prefix('\'')?.chars();
+    let mut unquoted = String::new();
     loop {
-        pipeline.push(match chars.next()? {
-            '\'' => break,
+        unquoted.push(match chars.next()? {
+            '\'' => return Some((unquoted, chars.as_str())),
             '\\' => match chars.next()? {
                 'n' => '\n',
                 'r' => '\r',
@@ -75,13 +107,6 @@ fn read(line: &str, program: &str) -> Option<Reproducer> {
             c => c,
         });
     }
-    let (threads, verify_each) = chars.as_str().trim().split_once(' ')?;
-    Some(Reproducer {
-        pipeline,
-        threads: threads.strip_prefix("threads=")?.parse().ok().filter(|&threads| threads > 0)?,
-        verify_each: verify_each.strip_prefix("verify-each=")?.parse().ok()?,
-        program: program.to_owned(),
-    })
 }
 
 /// Keeps the text of the program as it was before the step of the outermost pipeline that runs now, for a reproducer
@@ -102,7 +127,7 @@ impl CrashRecorder {
     pub fn reproducer(&self, manager: &PassManager, threads: usize, verify_each: bool) -> Option<Reproducer> {
         let (index, program) = self.last.as_ref()?;
         let pipeline = manager.rest(*index).to_string();
-        Some(Reproducer { pipeline, threads, verify_each, program: program.clone() })
+        Some(Reproducer { pipeline, threads, verify_each, machine: None, program: program.clone() })
     }
 
     fn record(&mut self, step: &Step<'_>) {
@@ -136,18 +161,24 @@ mod tests {
 
     #[test]
     fn a_reproducer_reads_as_it_was_written() {
-        let reproducer = Reproducer {
-            pipeline: "module(func(tag{name=\"it's \\\" \n\"}))".to_owned(),
-            threads: 4,
-            verify_each: false,
-            program: "module @m {\n}\n".to_owned(),
-        };
-        let text = reproducer.write();
-        assert!(text.starts_with("// tofu-reproducer pipeline='module(func(tag{name=\"it\\'s "), "{text}");
-        assert_eq!(text.lines().count(), 3);
-        let mut sources = SourceMap::new();
-        let file = sources.add("crash.tir", text).unwrap();
-        assert_eq!(Reproducer::parse(&sources, file).unwrap(), reproducer);
+        for machine in [None, Some("its machine='x'.toml".to_owned())] {
+            let reproducer = Reproducer {
+                pipeline: "module(func(tag{name=\"it's \\\" \n\"}))".to_owned(),
+                threads: 4,
+                verify_each: false,
+                machine,
+                program: "module @m {\n}\n".to_owned(),
+            };
+            let text = reproducer.write();
+            assert!(
+                text.starts_with("// tofu-reproducer pipeline='module(func(tag{name=\"it\\'s "),
+                "{text}"
+            );
+            assert_eq!(text.lines().count(), 3);
+            let mut sources = SourceMap::new();
+            let file = sources.add("crash.tir", text).unwrap();
+            assert_eq!(Reproducer::parse(&sources, file).unwrap(), reproducer);
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tofu_diagnostics::{Diagnostic, Span, codes, suggest::did_you_mean};
 
 pub use text::unquote;
 pub(crate) use text::value_end;
-pub use values::ByteSize;
+pub use values::{ByteSize, MachineName};
 
 /// A set of options.
 pub trait Options: Default {
@@ -33,6 +33,11 @@ pub trait Options: Default {
 
     /// Every option with its value, in the order of the fields.
     fn values(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// The machines that options name.
+    fn machines(&self) -> Vec<String> {
         Vec::new()
     }
 }
@@ -72,6 +77,11 @@ pub trait OptionValue: Sized {
 
     /// What the name of the option alone means, if it means anything.
     fn flag() -> Option<Self> {
+        None
+    }
+
+    /// The machine that the value names, if it names one.
+    fn machine(&self) -> Option<&str> {
         None
     }
 }
@@ -142,6 +152,11 @@ macro_rules! pass_options {
                     stringify!($field).replace('_', "-"),
                     $crate::OptionValue::text(&self.$field),
                 )),+]
+            }
+
+            fn machines(&self) -> ::std::vec::Vec<::std::string::String> {
+                let named = [$($crate::OptionValue::machine(&self.$field)),+];
+                named.into_iter().flatten().map(::std::borrow::ToOwned::to_owned).collect()
             }
         }
     };

@@ -91,6 +91,10 @@ impl<T: OptionValue> OptionValue for Option<T> {
     fn flag() -> Option<Option<T>> {
         T::flag().map(Some)
     }
+
+    fn machine(&self) -> Option<&str> {
+        self.as_ref()?.machine()
+    }
 }
 
 impl<T: OptionValue> OptionValue for Vec<T> {
@@ -118,6 +122,29 @@ impl<T: OptionValue> OptionValue for Vec<T> {
     fn text(&self) -> String {
         let items: Vec<String> = self.iter().map(T::text).collect();
         format!("[{}]", items.join(","))
+    }
+}
+
+/// The name of a machine: a preset, or a TOML file. A pass gets the machine itself with
+/// [`PassContext::machine`](crate::PassContext::machine).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MachineName(pub String);
+
+impl OptionValue for MachineName {
+    fn expected() -> String {
+        "a machine, by the name of a preset or as a file that ends in `.toml`".to_owned()
+    }
+
+    fn parse(text: &str) -> Option<MachineName> {
+        String::parse(text).filter(|name| !name.is_empty()).map(MachineName)
+    }
+
+    fn text(&self) -> String {
+        self.0.text()
+    }
+
+    fn machine(&self) -> Option<&str> {
+        Some(&self.0)
     }
 }
 

@@ -64,6 +64,14 @@ impl<'w, 'i> Work<'w, 'i> {
                 self.session.printer.print(&text);
                 None
             }
+            Output::Summary(text) => {
+                self.session.printer.summarize(&text);
+                None
+            }
+            Output::Finding { pass, finding } => {
+                self.session.findings.take(pass, finding);
+                None
+            }
         };
         outputs.into_iter().filter_map(put).collect()
     }

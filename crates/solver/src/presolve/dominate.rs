@@ -2,7 +2,9 @@
 //! node goes if another label p uses no more memory anywhere and, whatever the neighbours choose, costs no more:
 //! `c(p) - c(q) + sum over edges of max over j of (m(p, j) - m(q, j)) <= 0`.
 
-use crate::model::{Adjacency, Arc, FORBIDDEN, Model};
+use rustc_hash::FxHashMap;
+
+use crate::model::{Adjacency, Arc, FORBIDDEN, Model, Node};
 
 use super::lift::usable;
 
@@ -13,10 +15,18 @@ const MOST: usize = 50_000_000;
 pub(super) fn dominate(model: &Model, cut: i64) -> Vec<Vec<bool>> {
     let adjacency = Adjacency::of(model);
     let mut alive: Vec<Vec<bool>> = model.nodes.iter().map(|node| vec![true; node.cost.len()]).collect();
+    let surroundings = Surroundings::of(model);
+    let mut known: FxHashMap<Vec<u32>, Vec<bool>> = FxHashMap::default();
     for node in 0..model.nodes.len() {
         let labels = alive[node].len();
         let entries: usize = adjacency.at(node).iter().map(|arc| alive[arc.other as usize].len()).sum();
         if labels < 2 || labels * labels * (entries + 1) > MOST {
+            continue;
+        }
+        // Programs repeat themselves, layer by layer.
+        let around = surroundings.at(node, adjacency.at(node), &alive);
+        if let Some(known) = known.get(&around) {
+            alive[node].clone_from(known);
             continue;
         }
         let candidate = Candidate::of(model, &adjacency, node);
@@ -26,8 +36,40 @@ pub(super) fn dominate(model: &Model, cut: i64) -> Vec<Vec<bool>> {
                 alive[node][q] = false;
             }
         }
+        known.insert(around, alive[node].clone());
     }
     alive
+}
+
+/// What a node's dominated labels depend on, as numbers that are equal where it is.
+struct Surroundings<'a> {
+    model: &'a Model,
+    /// Per node: stands for its costs and for its use of memory.
+    own: Vec<u32>,
+}
+
+impl<'a> Surroundings<'a> {
+    fn of(model: &'a Model) -> Self {
+        let mut names: FxHashMap<(&[i64], Vec<&[i64]>), u32> = FxHashMap::default();
+        let name = |node: &'a Node| {
+            let next = names.len() as u32;
+            let usages = node.pieces.iter().map(|piece| &piece.usage[..]).collect();
+            *names.entry((&node.cost, usages)).or_insert(next)
+        };
+        Surroundings { model, own: model.nodes.iter().map(name).collect() }
+    }
+
+    fn at(&self, node: usize, arcs: &[Arc], alive: &[Vec<bool>]) -> Vec<u32> {
+        let mut around = vec![self.own[node]];
+        for arc in arcs {
+            let other = arc.other as usize;
+            let edge = self.model.edges[arc.edge as usize];
+            around.extend([edge.matrix, u32::from(edge.b == arc.other), self.own[other]]);
+            let word = |labels: &[bool]| labels.iter().fold(0, |word, &alive| word << 1 | u32::from(alive));
+            around.extend(alive[other].chunks(32).map(word));
+        }
+        around
+    }
 }
 
 /// A node, and what its labels cost on average, which tells most pairs apart before their entries are compared: the

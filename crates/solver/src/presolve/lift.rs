@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::model::{Edge, FORBIDDEN, Model, Node, Parts, Piece, add};
 use crate::pool::{MatrixId, Pool};
 
-use super::table::Best;
+use super::table::Bucket;
 
 /// How a step's choices map to those of the model before it.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub(crate) enum Lift {
     /// Each node before: the node that it became (part of), and per label of that node its own label.
     Map(Vec<(u32, Vec<u32>)>),
     /// Nodes that went, in order, out of `before` nodes; the others moved up.
-    Eliminate { before: usize, gone: Vec<Eliminated> },
+    Eliminate { before: usize, gone: Vec<Eliminated>, tables: Arc<Pool> },
 }
 
 /// A node that takes its best label given its neighbours'.
@@ -23,7 +23,7 @@ pub(crate) enum Lift {
 pub(crate) struct Eliminated {
     pub(crate) node: u32,
     pub(crate) neighbours: Vec<u32>,
-    pub(crate) best: Arc<Best>,
+    pub(crate) bucket: Arc<Bucket>,
 }
 
 impl Lift {
@@ -33,14 +33,15 @@ impl Lift {
                 let label = |(node, labels): &(u32, Vec<u32>)| labels[choice[*node as usize] as usize];
                 map.iter().map(label).collect()
             }
-            Lift::Eliminate { before, gone } => {
+            Lift::Eliminate { before, gone, tables } => {
                 let mut full = vec![0; *before];
                 for (node, &label) in survivors(*before, gone).zip(choice) {
                     full[node] = label;
                 }
                 for eliminated in gone.iter().rev() {
                     let labels = eliminated.neighbours.iter().map(|&other| full[other as usize]);
-                    full[eliminated.node as usize] = eliminated.best.at(labels);
+                    let labels: Vec<u32> = labels.collect();
+                    full[eliminated.node as usize] = eliminated.bucket.best(tables, &labels);
                 }
                 full
             }
@@ -63,7 +64,7 @@ impl Lift {
                 }
                 projected.into_iter().map(|candidates| candidates?.first().copied()).collect()
             }
-            Lift::Eliminate { before, gone } => {
+            Lift::Eliminate { before, gone, .. } => {
                 Some(survivors(*before, gone).map(|node| choice[node]).collect())
             }
         }

@@ -1,11 +1,12 @@
-//! In which order nodes are eliminated, before any table is made: always the one whose elimination takes the smallest
-//! table, its own labels included, which then joins its neighbours with each other (the weighted form of the minimum degree
-//! heuristic; U. Kjærulff, Triangulation of graphs, 1990).
+//! In which order nodes are eliminated, before any table is made: always one whose elimination joins the fewest pairs of its
+//! neighbours that were not joined before (minimum fill; U. Kjærulff, Triangulation of graphs, 1990), of these one with the
+//! smallest table. On programs, whose graphs are long and narrow, that takes a fraction of the entries of the order by
+//! the size of tables alone.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::model::{Model, Node};
+use crate::model::Model;
 
 /// What may be eliminated.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +15,8 @@ pub(super) struct Limits {
     pub(super) neighbours: usize,
     /// The entries of the table over these neighbours' labels.
     pub(super) entries: usize,
+    /// The entries of all tables together.
+    pub(super) all: usize,
 }
 
 /// An order of elimination.
@@ -29,29 +32,34 @@ pub(super) struct Order {
 /// The position of what stays.
 const STAYS: u32 = u32::MAX;
 
-/// Tables of best labels hold 16 bits each.
-const MOST_LABELS: usize = 1 << 16;
-
 impl Order {
     /// The order in which nodes without a say in memory can go.
     pub(super) fn of(model: &Model, limits: Limits) -> Order {
         let mut graph = Graph::of(model);
         let mut order =
             Order { nodes: Vec::new(), position: vec![STAYS; model.nodes.len()], after: Vec::new() };
-        let can_go = |node: &Node| node.pieces.is_empty() && node.cost.len() <= MOST_LABELS;
-        let can_go: Vec<bool> = model.nodes.iter().map(can_go).collect();
+        let can_go: Vec<bool> = model.nodes.iter().map(|node| node.pieces.is_empty()).collect();
         let entries = weight_of(limits.entries);
         let key = |graph: &Graph, node: u32| {
             let index = node as usize;
             let fits = graph.neighbours[index].len() <= limits.neighbours && graph.weights[index] <= entries;
-            (can_go[index] && fits).then(|| graph.weights[index] + graph.own[index])
+            (can_go[index] && fits).then(|| (graph.fill(index), graph.weights[index]))
         };
-        let mut queue: BinaryHeap<Reverse<(u64, u32)>> = (0..model.nodes.len() as u32)
+        let mut queue: BinaryHeap<Reverse<((usize, u64), u32)>> = (0..model.nodes.len() as u32)
             .filter_map(|node| Some(Reverse((key(&graph, node)?, node))))
             .collect();
-        while let Some(Reverse((weight, node))) = queue.pop() {
-            if order.position[node as usize] != STAYS || key(&graph, node) != Some(weight) {
+        while let Some(Reverse((before, node))) = queue.pop() {
+            if order.position[node as usize] != STAYS {
                 continue;
+            }
+            // What is joined elsewhere changes a node's fill without a word.
+            match key(&graph, node) {
+                Some(now) if now <= before => {}
+                Some(now) => {
+                    queue.push(Reverse((now, node)));
+                    continue;
+                }
+                None => continue,
             }
             order.position[node as usize] = order.nodes.len() as u32;
             order.nodes.push(node);
@@ -112,6 +120,16 @@ impl Graph {
         let weight = |list: &Vec<u32>| list.iter().map(|&other| own[other as usize]).sum();
         let weights = neighbours.iter().map(weight).collect();
         Graph { neighbours, own, weights }
+    }
+
+    /// How many pairs of a node's neighbours are not joined.
+    fn fill(&self, node: usize) -> usize {
+        let list = &self.neighbours[node];
+        let apart = |(place, &one): (usize, &u32)| {
+            let known = &self.neighbours[one as usize];
+            list[place + 1..].iter().filter(|&other| known.binary_search(other).is_err()).count()
+        };
+        list.iter().enumerate().map(apart).sum()
     }
 
     /// Joins the neighbours of a node, and gives them.

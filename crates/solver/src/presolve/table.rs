@@ -1,7 +1,12 @@
 //! One step of elimination: the least over a node's labels of the sum of its tables.
 //!
 //! All tables have the node's own labels outermost and the others in one order, so that the innermost loop runs over entries
-//! that lie side by side. Neighbours that occur in the same tables are one dimension.
+//! that lie side by side. A table about some of the neighbours that another one is about as well is added to it first;
+//! neighbours that occur in the same tables are then one dimension.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
 
 use crate::meter::Meter;
 use crate::model::{FORBIDDEN, add};
@@ -9,9 +14,9 @@ use crate::pool::{MatrixId, Pool};
 
 /// A node's costs of all kinds. Equal ones have equal minima.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Bucket {
-    /// Stands for the node's own costs.
-    pub(super) own: u32,
+pub(crate) struct Bucket {
+    /// The node's own costs.
+    pub(super) own: MatrixId,
     /// How many labels each neighbour has.
     pub(super) sizes: Vec<u32>,
     pub(super) terms: Vec<Term>,
@@ -24,15 +29,6 @@ pub(super) struct Term {
     pub(super) neighbours: u64,
 }
 
-/// The label of a node that is best for each choice of its neighbours.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Best {
-    /// How many labels each neighbour has.
-    pub(super) sizes: Vec<u32>,
-    /// Row-major.
-    pub(super) labels: Vec<u16>,
-}
-
 /// What elimination leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Rest {
@@ -42,134 +38,231 @@ pub(super) struct Rest {
     pub(super) table: Option<MatrixId>,
 }
 
-impl Best {
-    /// The best label for these labels of the neighbours.
-    pub(super) fn at(&self, neighbours: impl Iterator<Item = u32>) -> u32 {
-        let place = self
-            .sizes
-            .iter()
-            .zip(neighbours)
-            .fold(0, |place, (&size, label)| place * size as usize + label as usize);
-        u32::from(self.labels[place])
-    }
-}
-
 impl Bucket {
-    /// Takes the minimum over the node's labels, whose own costs are given.
-    pub(super) fn least(&self, cost: &[i64], tables: &mut Pool, meter: &mut Meter) -> (Best, Rest) {
-        let layout = Layout::of(self);
-        let slices: Vec<&[i64]> = self.terms.iter().map(|term| tables.get(term.table)).collect();
-        let (mut values, labels) = layout.minimize(cost, &slices);
-        meter.spend((labels.len() * cost.len() * (slices.len() + 1)) as u64);
+    /// How many choices of labels the neighbours have.
+    pub(super) fn choices(&self) -> usize {
+        self.sizes.iter().map(|&size| size as usize).product()
+    }
+
+    /// Takes the minimum over the node's labels, in a place that was used before.
+    pub(super) fn least(&self, tables: &mut Pool, values: &mut Vec<i64>, meter: &mut Meter) -> Rest {
+        let own = tables.get(self.own);
+        let merged = self.merged(tables, meter);
+        meter.spend((self.choices() * own.len() * merged.len().max(1)) as u64);
+        minimize(&self.sizes, own, &merged, values);
         let constant = values.iter().copied().min().unwrap_or(FORBIDDEN);
         if constant < FORBIDDEN {
             values.iter_mut().filter(|value| **value < FORBIDDEN).for_each(|value| *value -= constant);
         }
         let is_flat = constant == FORBIDDEN || values.iter().all(|&value| value == 0);
-        let table = (!is_flat).then(|| tables.intern(&values));
-        (Best { sizes: self.sizes.clone(), labels }, Rest { constant, table })
+        drop(merged);
+        Rest { constant, table: (!is_flat).then(|| tables.intern(values)) }
+    }
+
+    /// The node's first label that is best for these labels of its neighbours.
+    pub(super) fn best(&self, tables: &Pool, neighbours: &[u32]) -> u32 {
+        let own = tables.get(self.own);
+        let mut sums = own.to_vec();
+        for term in &self.terms {
+            let (mut place, mut size) = (0, 1);
+            for (number, (&label, &labels)) in neighbours.iter().zip(&self.sizes).enumerate().rev() {
+                if term.neighbours >> number & 1 == 1 {
+                    place += label as usize * size;
+                    size *= labels as usize;
+                }
+            }
+            let entries = tables.get(term.table).iter().skip(place).step_by(size);
+            sums.iter_mut().zip(entries).for_each(|(sum, &cost)| *sum = add(*sum, cost));
+        }
+        let least = sums.iter().enumerate().min_by_key(|&(label, &sum)| (sum, label));
+        least.map_or(0, |(label, _)| label as u32)
+    }
+
+    /// The tables, each about some neighbour that no other one is about.
+    fn merged<'t>(&self, tables: &'t Pool, meter: &mut Meter) -> Vec<Table<'t>> {
+        let table = |term: &Term| Table {
+            neighbours: term.neighbours,
+            entries: Cow::Borrowed(tables.get(term.table)),
+        };
+        let mut all: Vec<Table<'t>> = self.terms.iter().map(table).collect();
+        all.sort_by_key(|table| table.entries.len());
+        let mut merged: Vec<Table<'t>> = Vec::new();
+        // The largest first: what is added to is there already.
+        while let Some(table) = all.pop() {
+            let holds = |other: &&mut Table<'t>| table.neighbours & !other.neighbours == 0;
+            match merged.iter_mut().filter(holds).min_by_key(|other| other.entries.len()) {
+                Some(other) => {
+                    meter.spend(other.entries.len() as u64);
+                    other.add(&table, &self.sizes);
+                }
+                None => merged.push(table),
+            }
+        }
+        merged
     }
 }
 
-/// The dimensions over which a bucket is worked on, and where its tables have them.
-struct Layout {
-    dims: Vec<usize>,
-    places: Vec<Place>,
+/// Costs for each label of a node and each choice of some neighbours.
+struct Table<'t> {
+    neighbours: u64,
+    entries: Cow<'t, [i64]>,
 }
 
-/// How far apart entries of a table are.
+impl Table<'_> {
+    /// Adds a table about some of the same neighbours.
+    fn add(&mut self, other: &Table<'_>, sizes: &[u32]) {
+        let mut walk = Walk::new(sizes, &[self.neighbours, other.neighbours]);
+        let entries = walk.entries();
+        for (label, entries) in self.entries.to_mut().chunks_mut(entries).enumerate() {
+            for plane in entries.chunks_mut(walk.row * walk.rows) {
+                let from = &other.entries[walk.start(1, label)..];
+                for (number, row) in plane.chunks_mut(walk.row).enumerate() {
+                    let from = &from[number * walk.tables[1].next..];
+                    if walk.runs(1) {
+                        row.iter_mut().zip(from).for_each(|(sum, &cost)| *sum = add(*sum, cost));
+                    } else {
+                        row.iter_mut().for_each(|sum| *sum = add(*sum, from[0]));
+                    }
+                }
+                walk.advance();
+            }
+        }
+    }
+}
+
+/// For each choice of the neighbours, the least sum.
+fn minimize(sizes: &[u32], own: &[i64], tables: &[Table<'_>], values: &mut Vec<i64>) {
+    let masks: Vec<u64> = tables.iter().map(|table| table.neighbours).collect();
+    let mut walk = Walk::new(sizes, &masks);
+    let (running, fixed): (Vec<usize>, Vec<usize>) = (0..tables.len()).partition(|&table| walk.runs(table));
+    values.clear();
+    values.resize(walk.entries(), FORBIDDEN);
+    let mut sums = vec![0; walk.row];
+    for plane in values.chunks_mut(walk.row * walk.rows) {
+        for (label, &cost) in own.iter().enumerate() {
+            let entries = |&table: &usize| {
+                let Place { next, .. } = walk.tables[table];
+                (&tables[table].entries[walk.start(table, label)..], next)
+            };
+            let running: SmallVec<[_; 4]> = running.iter().map(entries).collect();
+            let fixed: SmallVec<[_; 4]> = fixed.iter().map(entries).collect();
+            for (number, values) in plane.chunks_mut(walk.row).enumerate() {
+                let base = fixed.iter().fold(cost, |sum, (entries, next)| add(sum, entries[number * next]));
+                // Sums of at most three costs that were capped do not overflow.
+                match &running[..] {
+                    _ if base >= FORBIDDEN => {}
+                    [] => values.iter_mut().for_each(|value| *value = (*value).min(base)),
+                    [(a, next)] => {
+                        for (value, a) in values.iter_mut().zip(&a[number * next..]) {
+                            *value = (*value).min(base + a);
+                        }
+                    }
+                    [(a, next), (b, other)] => {
+                        let both = a[number * next..].iter().zip(&b[number * other..]);
+                        for (value, (a, b)) in values.iter_mut().zip(both) {
+                            *value = (*value).min(base + a + b);
+                        }
+                    }
+                    all => {
+                        sums.fill(base);
+                        for (entries, next) in all {
+                            let row = &entries[number * next..];
+                            sums.iter_mut().zip(row).for_each(|(sum, &cost)| *sum = add(*sum, cost));
+                        }
+                        values.iter_mut().zip(&sums).for_each(|(value, &sum)| *value = (*value).min(sum));
+                    }
+                }
+            }
+        }
+        walk.advance();
+    }
+}
+
+/// A walk over all choices of the neighbours that some tables are about, plane by plane. A plane has rows along the last
+/// of their dimensions, one for each choice in the last but one.
+struct Walk {
+    /// How many entries a row has.
+    row: usize,
+    /// How many rows a plane has.
+    rows: usize,
+    outer: Vec<usize>,
+    at: Vec<usize>,
+    tables: Vec<Place>,
+}
+
+/// Where the walk is in a table.
 struct Place {
     /// From one label of the node to the next.
     own: usize,
+    /// From one row to the next.
+    next: usize,
     /// Along each dimension; 0 where the table does not have it.
     strides: Vec<usize>,
+    offset: usize,
 }
 
-impl Layout {
-    fn of(bucket: &Bucket) -> Layout {
-        let has = |term: &Term, neighbour: usize| term.neighbours >> neighbour & 1 == 1;
+impl Walk {
+    fn new(sizes: &[u32], masks: &[u64]) -> Walk {
         let mut dims: Vec<usize> = Vec::new();
         // For each dimension, the first neighbour in it.
         let mut firsts: Vec<usize> = Vec::new();
-        for (neighbour, &size) in bucket.sizes.iter().enumerate() {
-            let alike = firsts.last().is_some_and(|&first| {
-                bucket.terms.iter().all(|term| has(term, neighbour) == has(term, first))
-            });
+        let has = |mask: u64, neighbour: usize| mask >> neighbour & 1 == 1;
+        for (neighbour, &size) in sizes.iter().enumerate() {
+            if !masks.iter().any(|&mask| has(mask, neighbour)) {
+                continue;
+            }
+            let alike = |&first: &usize| masks.iter().all(|&mask| has(mask, neighbour) == has(mask, first));
             match dims.last_mut() {
-                Some(last) if alike => *last *= size as usize,
+                Some(last) if firsts.last().is_some_and(alike) => *last *= size as usize,
                 _ => {
                     dims.push(size as usize);
                     firsts.push(neighbour);
                 }
             }
         }
-        let place = |term: &Term| {
+        let place = |&mask: &u64| {
             let mut strides = vec![0; dims.len()];
             let mut stride = 1;
             for (dim, &first) in firsts.iter().enumerate().rev() {
-                if has(term, first) {
+                if has(mask, first) {
                     strides[dim] = stride;
                     stride *= dims[dim];
                 }
             }
-            Place { own: stride, strides }
+            let next = dims.len().checked_sub(2).map_or(0, |dim| strides[dim]);
+            Place { own: stride, next, strides, offset: 0 }
         };
-        let places = bucket.terms.iter().map(place).collect();
-        Layout { dims, places }
+        let tables = masks.iter().map(place).collect();
+        let row = dims.pop().unwrap_or(1);
+        let rows = dims.pop().unwrap_or(1);
+        Walk { row, rows, at: vec![0; dims.len()], outer: dims, tables }
     }
 
-    /// For each choice of the neighbours, the least sum and the first label that gives it.
-    fn minimize(&self, cost: &[i64], tables: &[&[i64]]) -> (Vec<i64>, Vec<u16>) {
-        let size = self.dims.iter().product();
-        let (inner, outer) = match self.dims.split_last() {
-            Some((&inner, outer)) => (inner, outer),
-            None => (1, &[][..]),
-        };
-        let runs = |&term: &usize| self.places[term].strides.last().is_some_and(|&stride| stride == 1);
-        let (running, fixed): (Vec<usize>, Vec<usize>) = (0..tables.len()).partition(runs);
-        let mut values = vec![FORBIDDEN; size];
-        let mut labels = vec![0u16; size];
-        let mut at = vec![0; outer.len()];
-        let mut offsets = vec![0; tables.len()];
-        let mut sums = vec![0; inner];
-        for (values, labels) in values.chunks_mut(inner).zip(labels.chunks_mut(inner)) {
-            for (label, &cost) in cost.iter().enumerate() {
-                let start = |term: usize| offsets[term] + label * self.places[term].own;
-                let base = fixed.iter().fold(cost, |sum, &term| add(sum, tables[term][start(term)]));
-                if base >= FORBIDDEN {
-                    continue;
-                }
-                let row = |term: usize| &tables[term][start(term)..][..inner];
-                match running[..] {
-                    [] => keep(values, labels, label, [base].into_iter()),
-                    [a] => keep(values, labels, label, row(a).iter().map(|a| base + a)),
-                    [a, b] => {
-                        let both = row(a).iter().zip(row(b)).map(|(a, b)| base + a + b);
-                        keep(values, labels, label, both);
-                    }
-                    _ => {
-                        sums.fill(base);
-                        for &term in &running {
-                            sums.iter_mut().zip(row(term)).for_each(|(sum, &cost)| *sum = add(*sum, cost));
-                        }
-                        keep(values, labels, label, sums.iter().copied());
-                    }
-                }
-            }
-            self.advance(&mut at, outer, &mut offsets);
-        }
-        (values, labels)
+    /// How many entries there are in all planes.
+    fn entries(&self) -> usize {
+        self.row * self.rows * self.outer.iter().product::<usize>()
     }
 
-    /// The next place along the outer dimensions, and where it is in each table.
-    fn advance(&self, at: &mut [usize], outer: &[usize], offsets: &mut [usize]) {
-        for (dim, (at, &size)) in at.iter_mut().zip(outer).enumerate().rev() {
+    /// Whether a table has the rows' dimension, and with it their entries side by side.
+    fn runs(&self, table: usize) -> bool {
+        self.tables[table].strides.last().is_some_and(|&stride| stride == 1)
+    }
+
+    /// Where the plane starts in a table, for a label of the node.
+    fn start(&self, table: usize, label: usize) -> usize {
+        let Place { own, offset, .. } = &self.tables[table];
+        offset + label * own
+    }
+
+    /// Goes to the next plane; after the last one comes the first.
+    fn advance(&mut self) {
+        for (dim, (at, &size)) in self.at.iter_mut().zip(&self.outer).enumerate().rev() {
             *at += 1;
             let wraps = *at == size;
-            for (offset, place) in offsets.iter_mut().zip(&self.places) {
-                *offset += place.strides[dim];
+            for place in &mut self.tables {
+                place.offset += place.strides[dim];
                 if wraps {
-                    *offset -= size * place.strides[dim];
+                    place.offset -= size * place.strides[dim];
                 }
             }
             if !wraps {
@@ -180,54 +273,38 @@ impl Layout {
     }
 }
 
-/// Keeps what is less than before. Sums are of at most three costs that were capped, so none overflows.
-#[inline]
-fn keep(values: &mut [i64], labels: &mut [u16], label: usize, sums: impl Iterator<Item = i64>) {
-    for ((value, best), sum) in values.iter_mut().zip(labels).zip(sums) {
-        if sum < *value {
-            *value = sum;
-            *best = label as u16;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Against the sum written out, for tables over all kinds of neighbours.
+    /// Against the sums written out, for tables over all kinds of neighbours.
     #[test]
     fn minima_are_those_of_the_sums() {
         let mut random = fastrand::Rng::with_seed(1);
-        for _ in 0..300 {
+        for _ in 0..1000 {
             let sizes: Vec<u32> = (0..random.usize(0..=4)).map(|_| random.u32(1..=4)).collect();
-            let own = random.usize(1..=4);
-            let mut tables = Pool::new();
+            let labels = random.usize(1..=4);
+            let mut pool = Pool::new();
             let draw = |count: usize, random: &mut fastrand::Rng| -> Vec<i64> {
                 (0..count).map(|_| if random.u8(..4) == 0 { FORBIDDEN } else { random.i64(0..50) }).collect()
             };
-            let cost = draw(own, &mut random);
-            let masks: Vec<u64> = (0..random.usize(0..=4)).map(|_| random.u64(..1 << sizes.len())).collect();
-            let covered = masks.iter().fold(0, |all, mask| all | mask);
+            let cost = draw(labels, &mut random);
+            let masks: Vec<u64> = (0..random.usize(0..=5)).map(|_| random.u64(..1 << sizes.len())).collect();
             // As in a graph, each neighbour is one of some table.
-            let rest = ((1u64 << sizes.len()) - 1) & !covered;
+            let rest = masks.iter().fold((1 << sizes.len()) - 1, |rest, mask| rest & !mask);
             let terms: Vec<Term> = (masks.into_iter().chain((rest != 0).then_some(rest)))
                 .map(|neighbours| {
-                    let entries: usize = (0..sizes.len())
-                        .filter(|&dim| neighbours >> dim & 1 == 1)
-                        .map(|dim| sizes[dim] as usize)
-                        .product();
-                    let table = tables.intern(&draw(own * entries, &mut random));
-                    Term { table, neighbours }
+                    let has = |&dim: &usize| neighbours >> dim & 1 == 1;
+                    let entries: u32 = (0..sizes.len()).filter(has).map(|dim| sizes[dim]).product();
+                    Term { table: pool.intern(&draw(labels * entries as usize, &mut random)), neighbours }
                 })
                 .collect();
-            let bucket = Bucket { own: 0, sizes: sizes.clone(), terms: terms.clone() };
-            let mut pool = tables.clone();
-            let (best, rest) = bucket.least(&cost, &mut pool, &mut Meter::new(u64::MAX, None));
+            let bucket = Bucket { own: pool.intern(&cost), sizes: sizes.clone(), terms: terms.clone() };
+            let Rest { constant, table } =
+                bucket.least(&mut pool, &mut Vec::new(), &mut Meter::new(u64::MAX, None));
             let mut least = FORBIDDEN;
-            let count: u32 = sizes.iter().product();
-            for place in 0..count {
-                let mut left = place;
+            for place in 0..bucket.choices() {
+                let mut left = place as u32;
                 let mut choice = vec![0; sizes.len()];
                 for (label, &size) in choice.iter_mut().zip(&sizes).rev() {
                     (*label, left) = (left % size, left / size);
@@ -237,17 +314,16 @@ mod tests {
                         let dims = (0..sizes.len()).filter(|&dim| term.neighbours >> dim & 1 == 1);
                         let entry =
                             dims.fold(label, |at, dim| at * sizes[dim] as usize + choice[dim] as usize);
-                        add(sum, tables.get(term.table)[entry])
+                        add(sum, pool.get(term.table)[entry])
                     })
                 };
-                let expected = (0..own).map(sum).min().unwrap();
+                let expected = (0..labels).map(sum).min().unwrap();
                 least = least.min(expected);
-                let label = best.at(choice.iter().copied()) as usize;
-                assert_eq!(sum(label), expected);
-                let above = rest.table.map_or(0, |table| pool.get(table)[place as usize]);
-                assert_eq!(add(rest.constant, above), expected);
+                assert_eq!(sum(bucket.best(&pool, &choice) as usize), expected);
+                let above = table.map_or(0, |table| pool.get(table)[place]);
+                assert_eq!(add(constant, above), expected);
             }
-            assert_eq!(rest.constant, least);
+            assert_eq!(constant, least);
         }
     }
 }

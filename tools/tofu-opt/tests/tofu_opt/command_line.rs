@@ -76,6 +76,7 @@ fn questions_are_answered_without_a_program() {
         ("--list-passes", "simplify"),
         ("--list-ops", "tensor.dot_general"),
         ("--list-dialects", "tensor"),
+        ("--list-machines", "dgx-a100-x2        16  Two nodes of DGX A100.\n"),
         ("--explain=t0205", "T0205"),
         ("--manual", ".TH tofu-opt"),
         ("--completions=bash", "_tofu"),

@@ -22,6 +22,7 @@ pub(crate) fn run(arguments: &[&str], input: &[u8]) -> Ran {
         output: Box::new(output.clone()),
         log: Log::new(log.clone()),
         log_is_terminal: false,
+        cancellation: tofu_opt::Cancellation::default(),
     };
     let arguments = std::iter::once("tofu-opt").chain(arguments.iter().copied()).map(Into::into);
     let code = Tool::standard("tofu-opt", "0.0.0").run(arguments, streams);

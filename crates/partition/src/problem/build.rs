@@ -1,0 +1,407 @@
+//! How the problem is made.
+//!
+//! Ops of one class, alike down to the tensors that they read and make, have the same ways, costs and matrices; these are
+//! made once, and ways that another one beats whatever is around them are left out. Real programs have some hundred classes.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tofu_sharding::{Layouts, Step};
+use tofu_solver::{Invalid, Problem as Selection, SharedMatrix};
+
+use super::{Limits, Problem, add, becomes, cost_of, resolve, results, tie_break, times, whole_way};
+use crate::domain::{Domain, Symmetry, exchanged, exchanged_stored};
+use crate::graph::{Graph, Link, Op, OpKind, TensorId};
+use crate::price::{Prices, TensorShape};
+use crate::states::{Class, Stored, all_states, shape_of};
+use crate::way::{Choices, Wanted, Way, combinations, ways};
+
+pub(super) struct Build<'a, 'l> {
+    graph: &'a Graph<'a>,
+    limits: &'l Limits<'l>,
+    problem: Problem<'a>,
+    /// For each list of states, what each state may be taken for.
+    orbits: Vec<Vec<SmallVec<[Stored; 1]>>>,
+    state_lists: FxHashMap<StateKey, u32>,
+    classes: FxHashMap<ClassKey, u32>,
+    class_list: Vec<OpClass>,
+    links: FxHashMap<(u32, u32, u64), SharedMatrix>,
+    rows: FxHashMap<(u32, Row), Rc<[u64]>>,
+}
+
+/// What the prices of a row of a matrix depend on, besides the states of its columns.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Row {
+    /// An op wants the tensor like this.
+    Wants(Wanted),
+    /// An op gives it like this.
+    Gives(Layouts),
+}
+
+/// What the states of a tensor depend on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct StateKey {
+    class: Class,
+    listed: Option<SmallVec<[Stored; 4]>>,
+}
+
+/// What ways, costs and matrices of an op depend on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct ClassKey {
+    /// Its number in the graph's list; none of what every device does as a whole, or makes as a constant.
+    info: Option<u32>,
+    times: u64,
+    /// For each operand and result its list of states, and whether it is in memory; none for what is no tensor.
+    tensors: SmallVec<[Option<(u32, bool)>; 6]>,
+    listed: Option<SmallVec<[Choices; 4]>>,
+}
+
+struct OpClass {
+    /// Its list of ways.
+    list: u32,
+    costs: Vec<i64>,
+    /// For each operand and result that matters, its place among both, and the costs.
+    edges: SmallVec<[(usize, SharedMatrix); 4]>,
+}
+
+impl<'a, 'l> Build<'a, 'l> {
+    pub(super) fn new(graph: &'a Graph<'a>, prices: &'a Prices<'a>, limits: &'l Limits<'l>) -> Build<'a, 'l> {
+        let most = i64::MAX / 8;
+        let limit = limits.memory.map_or(most, |(limit, _)| i64::try_from(limit).unwrap_or(most).min(most));
+        let problem = Problem {
+            prices,
+            selection: Selection::new("partition", limit),
+            states: Vec::new(),
+            states_of: Vec::new(),
+            ways: Vec::new(),
+            ways_of: Vec::new(),
+            node_of_tensor: Vec::new(),
+            node_of_op: Vec::new(),
+        };
+        Build {
+            graph,
+            limits,
+            problem,
+            orbits: Vec::new(),
+            state_lists: FxHashMap::default(),
+            classes: FxHashMap::default(),
+            class_list: Vec::new(),
+            links: FxHashMap::default(),
+            rows: FxHashMap::default(),
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<Problem<'a>, Invalid> {
+        self.tensors()?;
+        for number in 0..self.graph.ops.len() {
+            self.op(number)?;
+        }
+        for &Link { from, to, times } in &self.graph.links {
+            self.link(from, to, times)?;
+        }
+        Ok(self.problem)
+    }
+
+    fn tensors(&mut self) -> Result<(), Invalid> {
+        let (graph, prices) = (self.graph, self.problem.prices);
+        let results = results(graph);
+        for number in 0..graph.tensors.len() {
+            let id = number as TensorId;
+            let list = self.states_of(id);
+            let (tensor, shape) = (&graph.tensors[number], shape_of(graph, id));
+            let is_result = results.binary_search(&id).is_ok();
+            let interval = self.limits.memory.and_then(|(_, lifetimes)| lifetimes(id));
+            let mut costs: SmallVec<[i64; 16]> = SmallVec::new();
+            let mut usages: SmallVec<[i64; 16]> = SmallVec::new();
+            for &stored in &self.problem.states[list as usize] {
+                let copy = stored.copy.map_or(0, |copy| prices.convert(shape, stored.first, copy));
+                let mut cost = times(cost_of(copy), tensor.times);
+                if is_result {
+                    cost = add(cost, cost_of(resolve(prices, shape, stored)));
+                }
+                let bytes = stored.bytes(&prices.mesh, shape);
+                costs.push(add(cost, tie_break(prices, bytes)));
+                usages.push(interval.map_or(0, |_| i64::try_from(bytes).unwrap_or(i64::MAX / 8)));
+            }
+            let node = self.problem.selection.add_node(interval.unwrap_or([0, 0]), &costs, &usages)?;
+            self.problem.node_of_tensor.push(node as u32);
+            self.problem.states_of.push(list);
+        }
+        Ok(())
+    }
+
+    /// The list of states of a tensor.
+    fn states_of(&mut self, id: TensorId) -> u32 {
+        let (graph, prices) = (self.graph, self.problem.prices);
+        let tensor = &graph.tensors[id as usize];
+        let class = Class { ty: tensor.ty, partials: tensor.partials, has_copies: tensor.uses > 1 };
+        let listed = match self.limits.domain {
+            Domain::All(_) => None,
+            Domain::Listed(lists) => Some(lists.stored[id as usize].clone()),
+        };
+        let key = StateKey { class, listed };
+        let list = match self.state_lists.get(&key) {
+            Some(&list) => list,
+            None => {
+                let states = match self.limits.domain {
+                    Domain::All(symmetry) => all_states(prices, class, shape_of(graph, id), symmetry),
+                    Domain::Listed(lists) => lists.stored[id as usize].to_vec(),
+                };
+                let list = self.add_states(states);
+                self.state_lists.insert(key, list);
+                list
+            }
+        };
+        if self.limits.pinned.binary_search(&id).is_err() {
+            return list;
+        }
+        let states = self.problem.states[list as usize].iter().copied();
+        let allowed = states.filter(|&stored| (self.limits.allowed)(id, stored)).collect();
+        self.add_states(allowed)
+    }
+
+    fn add_states(&mut self, states: Vec<Stored>) -> u32 {
+        let orbit = |&stored: &Stored| -> SmallVec<[Stored; 1]> {
+            let Domain::All(symmetry) = self.limits.domain else { return SmallVec::from_slice(&[stored]) };
+            let mut all: SmallVec<[Stored; 1]> =
+                symmetry.exchanges().iter().map(|exchange| exchanged_stored(stored, exchange)).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        self.orbits.push(states.iter().map(orbit).collect());
+        self.problem.states.push(states);
+        self.problem.states.len() as u32 - 1
+    }
+
+    fn op(&mut self, number: usize) -> Result<(), Invalid> {
+        let op = &self.graph.ops[number];
+        if op.kind == OpKind::Constant {
+            self.problem.node_of_op.push(None);
+            self.problem.ways_of.push(u32::MAX);
+            return Ok(());
+        }
+        let class = self.class_of(number);
+        let OpClass { list, costs, edges } = &self.class_list[class as usize];
+        let usages: SmallVec<[i64; 16]> = SmallVec::from_elem(0, costs.len());
+        let node = self.problem.selection.add_node([0, 0], costs, &usages)?;
+        self.problem.node_of_op.push(Some(node as u32));
+        self.problem.ways_of.push(*list);
+        for &(place, matrix) in edges {
+            if let Some(tensor) = tensors(op).nth(place).flatten() {
+                let other = self.problem.node_of_tensor[tensor as usize] as usize;
+                self.problem.selection.add_edge_with(node, other, matrix)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn class_of(&mut self, number: usize) -> u32 {
+        let op = &self.graph.ops[number];
+        let info = match op.kind {
+            OpKind::Described(info) => Some(info),
+            OpKind::Constant | OpKind::Whole => None,
+        };
+        let listed = match self.limits.domain {
+            Domain::Listed(lists) => Some(lists.choices[number].clone()),
+            Domain::All(_) => None,
+        };
+        let tensors = tensors(op).map(|tensor| {
+            let tensor = tensor? as usize;
+            Some((self.problem.states_of[tensor], self.graph.tensors[tensor].in_memory))
+        });
+        let key = ClassKey { info, times: op.times, tensors: tensors.collect(), listed };
+        if let Some(&class) = self.classes.get(&key) {
+            return class;
+        }
+        let class = self.new_class(op, key.listed.as_deref());
+        self.class_list.push(class);
+        let class = self.class_list.len() as u32 - 1;
+        self.classes.insert(key, class);
+        class
+    }
+
+    fn new_class(&mut self, op: &Op, listed: Option<&[Choices]>) -> OpClass {
+        let (ways, costs) = self.ways_of(op, listed);
+        // Rows of each matrix, one after the other.
+        let mut matrices: SmallVec<[(usize, Vec<i64>); 4]> = SmallVec::new();
+        for (place, tensor) in tensors(op).enumerate() {
+            let Some(tensor) = tensor else { continue };
+            let mut matrix: Vec<i64> = Vec::new();
+            for way in &ways {
+                let key = match place.checked_sub(op.operands.len()) {
+                    None => way.operands.get(place).cloned().flatten().map(Row::Wants),
+                    Some(result) => Some(Row::Gives(way.results.get(result).copied().unwrap_or_default())),
+                };
+                let row = key.map(|key| self.row(tensor, key));
+                match row {
+                    Some(row) => matrix.extend(row.iter().map(|&price| times(cost_of(price), op.times))),
+                    // It is not read.
+                    None => matrix.resize(matrix.len() + self.states(tensor).len(), 0),
+                }
+            }
+            if matrix.iter().any(|&cost| cost != 0) {
+                matrices.push((place, matrix));
+            }
+        }
+        let kept = undominated(&costs, &matrices);
+        let pick = |rows: &[i64]| -> Vec<i64> {
+            let width = rows.len() / costs.len().max(1);
+            kept.iter().flat_map(|&way| rows[way * width..(way + 1) * width].iter().copied()).collect()
+        };
+        let edges = matrices
+            .iter()
+            .map(|(place, matrix)| (*place, self.problem.selection.share_matrix(&pick(matrix))))
+            .collect();
+        self.problem.ways.push(kept.iter().map(|&way| ways[way].choices).collect());
+        OpClass { list: self.problem.ways.len() as u32 - 1, costs: pick(&costs), edges }
+    }
+
+    fn states(&self, tensor: TensorId) -> &[Stored] {
+        &self.problem.states[self.problem.states_of[tensor as usize] as usize]
+    }
+
+    /// What it costs to have a tensor as it is wanted or given, from each of its states. With a symmetry, this is the least of
+    /// all exchanges of axes, so all that differ by an exchange share a row.
+    fn row(&mut self, tensor: TensorId, key: Row) -> Rc<[u64]> {
+        let list = self.problem.states_of[tensor as usize];
+        let key = match self.limits.domain {
+            Domain::All(symmetry) => key.ordered(symmetry),
+            Domain::Listed(_) => key,
+        };
+        if let Some(row) = self.rows.get(&(list, key.clone())) {
+            return Rc::clone(row);
+        }
+        let prices = self.problem.prices;
+        let shape = shape_of(self.graph, tensor);
+        let mut known: FxHashMap<Layouts, u64> = FxHashMap::default();
+        let mut price = |layouts: Layouts| {
+            *known.entry(layouts).or_insert_with(|| match &key {
+                Row::Wants(wanted) => prices.want(shape, layouts, wanted).0,
+                Row::Gives(given) => prices.convert(shape, *given, layouts),
+            })
+        };
+        let wants = matches!(key, Row::Wants(_));
+        let mut least = |orbit: &SmallVec<[Stored; 1]>| {
+            let each = orbit.iter().map(|stored| {
+                let copy = stored.copy.filter(|_| wants).map_or(u64::MAX, &mut price);
+                copy.min(price(stored.first))
+            });
+            each.min().unwrap_or(0)
+        };
+        let row: Rc<[u64]> = self.orbits[list as usize].iter().map(&mut least).collect();
+        self.rows.insert((list, key), Rc::clone(&row));
+        row
+    }
+
+    /// The ways of an op, and what they cost.
+    fn ways_of(&self, op: &Op, listed: Option<&[Choices]>) -> (Vec<Way>, Vec<i64>) {
+        let (graph, prices) = (self.graph, self.problem.prices);
+        let Some(info) = graph.info(op) else { return (vec![whole_way(op)], vec![0]) };
+        let has_terms = |operand: usize| graph.has_terms(op, operand);
+        let mut list = match (self.limits.domain, listed) {
+            (Domain::All(symmetry), _) => {
+                ways(info, &prices.mesh, &combinations(info, &prices.mesh, symmetry, &has_terms))
+            }
+            (_, Some(choices)) => ways(info, &prices.mesh, choices),
+            (Domain::Listed(_), None) => Vec::new(),
+        };
+        list.retain(|way| (self.limits.allowed_ways)(info, way));
+        let in_memory = |tensors: &[Option<TensorId>], place: usize| {
+            tensors.get(place).copied().flatten().is_some_and(|tensor| graph.tensors[tensor as usize].in_memory)
+        };
+        let reads = |place: usize| in_memory(&op.operands, place);
+        let writes = |place: usize| in_memory(&op.results, place);
+        let costs = list.iter().map(|way| times(cost_of(prices.way(info, way, &reads, &writes)), op.times));
+        let costs = costs.collect();
+        (list, costs)
+    }
+
+    fn link(&mut self, from: TensorId, to: TensorId, weight: u64) -> Result<(), Invalid> {
+        let (rows, columns) = (self.problem.states_of[from as usize], self.problem.states_of[to as usize]);
+        let prices = self.problem.prices;
+        let shape: TensorShape<'_> = shape_of(self.graph, from);
+        let matrix = match self.links.get(&(rows, columns, weight)) {
+            Some(&matrix) => matrix,
+            None => {
+                let sources = &self.problem.states[rows as usize];
+                let orbits = &self.orbits[columns as usize];
+                let row = |&source: &Stored| {
+                    orbits.iter().map(move |orbit| {
+                        let each = orbit.iter().map(|target| becomes(prices, shape, source, target.first));
+                        times(cost_of(each.min().unwrap_or(0)), weight)
+                    })
+                };
+                let matrix: Vec<i64> = sources.iter().flat_map(row).collect();
+                let matrix = self.problem.selection.share_matrix(&matrix);
+                self.links.insert((rows, columns, weight), matrix);
+                matrix
+            }
+        };
+        let [a, b] = [from, to].map(|tensor| self.problem.node_of_tensor[tensor as usize] as usize);
+        self.problem.selection.add_edge_with(a, b, matrix)
+    }
+}
+
+impl Row {
+    /// The one that stands for all with axes exchanged.
+    fn ordered(self, symmetry: &Symmetry) -> Row {
+        let each = symmetry.exchanges().iter();
+        match self {
+            Row::Gives(given) => {
+                Row::Gives(each.map(|exchange| exchanged(given, exchange)).min().unwrap_or(given))
+            }
+            Row::Wants(wanted) => {
+                let first = wanted.clone();
+                let best = each.map(|exchange| {
+                    let [layouts, without] =
+                        [wanted.layouts, wanted.without].map(|layouts| exchanged(layouts, exchange));
+                    (layouts, without, exchange)
+                });
+                let Some((layouts, without, exchange)) = best.min() else { return Row::Wants(first) };
+                let place = |axis: u8| exchange.iter().position(|&from| from == axis).unwrap_or(axis.into()) as u8;
+                let moved = |step: &Step| {
+                    let mut axes: SmallVec<[u8; 4]> = step.axes.iter().map(|&axis| place(axis)).collect();
+                    axes.sort_unstable();
+                    Step { axes, ..step.clone() }
+                };
+                let halo = wanted.halo.iter().map(moved).collect();
+                Row::Wants(Wanted { layouts, halo, without })
+            }
+        }
+    }
+}
+
+/// The operands of an op, then its results.
+fn tensors(op: &Op) -> impl Iterator<Item = Option<TensorId>> {
+    op.operands.iter().chain(&op.results).copied()
+}
+
+/// The ways that no other one beats, whatever is around them, in their order.
+fn undominated(costs: &[i64], matrices: &[(usize, Vec<i64>)]) -> Vec<usize> {
+    let rows = |way: usize| {
+        matrices.iter().map(move |(_, matrix)| {
+            let width = matrix.len() / costs.len();
+            &matrix[way * width..(way + 1) * width]
+        })
+    };
+    let total = |way: usize| {
+        let sum = rows(way).flatten().fold(0i128, |sum, &cost| sum + i128::from(cost));
+        sum + i128::from(costs[way])
+    };
+    let mut order: Vec<(i128, usize)> = (0..costs.len()).map(|way| (total(way), way)).collect();
+    // What beats another one costs no more in all.
+    order.sort_unstable();
+    let beats = |p: usize, q: usize| {
+        costs[p] <= costs[q] && rows(p).zip(rows(q)).all(|(p, q)| p.iter().zip(q).all(|(p, q)| p <= q))
+    };
+    let mut kept: Vec<usize> = Vec::new();
+    for (_, way) in order {
+        if !kept.iter().any(|&other| beats(other, way)) {
+            kept.push(way);
+        }
+    }
+    kept.sort_unstable();
+    kept
+}

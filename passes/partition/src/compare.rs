@@ -1,0 +1,82 @@
+//! What every algorithm finds, side by side.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use tofu_partition::Algorithm;
+use tofu_pass::PassContext;
+
+use crate::plan::{Planned, Setting};
+use crate::summary::Measured;
+use crate::text::{bytes, cost, left, right, seconds, time};
+
+/// What an algorithm has found.
+#[derive(Debug)]
+pub(crate) struct Compared {
+    pub(crate) algorithm: Algorithm,
+    /// Nothing if it found no plan.
+    pub(crate) found: Option<Found>,
+}
+
+/// A plan, and how it was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) cost: i128,
+    pub(crate) sent: u64,
+    pub(crate) search: Duration,
+    pub(crate) measured: Measured,
+}
+
+/// Runs all algorithms but the one whose plan is there already.
+pub(crate) fn all(setting: &Setting<'_>, planned: &Planned, cx: &PassContext<'_>) -> Vec<Compared> {
+    let found = |outcome: &tofu_partition::Outcome, search: Duration| {
+        let mesh = &outcome.plan.mesh;
+        Found {
+            cost: outcome.evaluation.cost,
+            sent: outcome.evaluation.sent_bytes(mesh),
+            search,
+            measured: Measured::of(setting, &outcome.plan),
+        }
+    };
+    let one = |algorithm: Algorithm| {
+        let found = if algorithm == setting.options.algorithm.0 {
+            Some(found(&planned.outcome, planned.search))
+        } else {
+            let searched = setting.search(algorithm, planned.asked_mesh.clone(), &planned.constraints, cx);
+            searched.ok().map(|(outcome, search)| found(&outcome, search))
+        };
+        Compared { algorithm, found }
+    };
+    Algorithm::ALL.into_iter().map(one).collect()
+}
+
+/// A table of it.
+pub(crate) fn text(setting: &Setting<'_>, compared: &[Compared]) -> String {
+    let objective = setting.options.objective.objective();
+    let best = compared.iter().filter_map(|compared| Some(compared.found.as_ref()?.cost)).min().unwrap_or(0);
+    let mut out = format!("Algorithms for {} on {} devices of `{}`\n\n", setting.function(), setting.target.machine.devices(), setting.target.machine.name());
+    let heads = ["cost", "to best", "sends", "step", "peak", "search"].map(|head| right(head, 10));
+    let _ = writeln!(out, "  {}{}", left("algorithm", 15), heads.concat());
+    for Compared { algorithm, found } in compared {
+        let Some(found) = found else {
+            let _ = writeln!(out, "  {}{}", left(algorithm.name(), 15), right("no plan", 10));
+            continue;
+        };
+        let ratio = if best > 0 { format!("{:.2} ×", found.cost as f64 / best as f64) } else { String::new() };
+        let fits = if found.measured.peak.bytes > setting.limit() { "!" } else { "" };
+        let cells = [
+            cost(found.cost, objective),
+            ratio,
+            bytes(found.sent),
+            time(found.measured.time.cost),
+            format!("{}{fits}", bytes(found.measured.peak.bytes)),
+            seconds(found.search.as_secs_f64()),
+        ];
+        let cells = cells.map(|cell| right(&cell, 10)).concat();
+        let _ = writeln!(out, "  {}{cells}", left(algorithm.name(), 15));
+    }
+    if compared.iter().any(|compared| compared.found.as_ref().is_some_and(|found| found.measured.peak.bytes > setting.limit())) {
+        let _ = writeln!(out, "\n  ! more than the {} that a device has", bytes(setting.limit()));
+    }
+    out
+}

@@ -1,0 +1,40 @@
+//! The problem on one axis, for other solvers.
+
+use tofu_diagnostics::{Diagnostic, codes};
+use tofu_partition::{Constraints, Domain, Limits, Problem, Symmetry};
+use tofu_sharding::Mesh;
+use tofu_solver::write_json;
+
+use crate::plan::{Planned, Setting};
+
+/// The problem of a function with all devices along one axis, in the contest's JSON. Costs are picoseconds, or bytes. What the
+/// user pins is in it if the plan has one axis, too.
+///
+/// # Errors
+/// When its numbers are larger than the format takes.
+pub(crate) fn problem(setting: &Setting<'_>, planned: &Planned) -> Result<String, Diagnostic> {
+    let plan_mesh = &planned.outcome.plan.mesh;
+    let none = Constraints::default();
+    let (mesh, constraints) = match plan_mesh.axes() {
+        [_] => (plan_mesh.clone(), &planned.constraints),
+        // The name is no other axis's, and a plan's mesh has no more devices than another may have.
+        _ => (Mesh::new([("x", plan_mesh.devices())]).unwrap_or_default(), &none),
+    };
+    let prices = setting.prices(&mesh, setting.options.objective.objective());
+    let pinned: Vec<_> = constraints.tensors().collect();
+    let symmetry = Symmetry::none();
+    let limits = Limits {
+        domain: Domain::All(&symmetry),
+        allowed: &|tensor, stored| constraints.allow(tensor, stored),
+        pinned: &pinned,
+        allowed_ways: &|_, _| true,
+        memory: None,
+    };
+    match Problem::new(setting.graph, &prices, &limits) {
+        Ok(problem) => Ok(write_json(&problem.selection)),
+        Err(invalid) => {
+            let message = format!("the problem of `{}` cannot be written: {invalid}", setting.function());
+            Err(setting.graph.module.error(setting.graph.function, &codes::CANNOT_PARTITION, message))
+        }
+    }
+}

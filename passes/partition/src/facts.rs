@@ -1,0 +1,71 @@
+//! What is known of a function besides its ops: loops, state, memory.
+
+use tofu_diagnostics::Diagnostic;
+use tofu_ir::{Module, OpId, ValueId};
+use tofu_memory::{Assumptions, Liveness, trip_count};
+use tofu_partition::{Facts, Graph, Plan, TensorId};
+use tofu_tdl::Descriptions;
+
+use crate::incoming::converts;
+
+/// What analyses say of a function.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// Where its values live.
+    pub(crate) liveness: Liveness,
+    /// Which arguments take the value of which results in the next step.
+    pub(crate) ties: Vec<(usize, usize)>,
+}
+
+/// The most that a device holds at once.
+#[derive(Clone, Debug)]
+pub(crate) struct DevicePeak {
+    pub(crate) bytes: u64,
+    /// What is largest of what is alive then, with its bytes.
+    pub(crate) alive: Vec<(TensorId, u64)>,
+}
+
+impl Known {
+    /// # Errors
+    /// When the function is only declared, or its control goes other ways than regions.
+    pub(crate) fn of(module: &Module, function: OpId, descriptions: &Descriptions) -> Result<Known, Diagnostic> {
+        // Whoever trains gives the old state away.
+        let assumptions = Assumptions { ties_are_donated: true };
+        let liveness = Liveness::assuming(module, function, descriptions, &assumptions)?;
+        let ties = liveness.ties().pairs.clone();
+        Ok(Known { liveness, ties })
+    }
+
+    /// The graph of the function.
+    ///
+    /// # Errors
+    /// See [`Graph::of`].
+    pub(crate) fn graph<'m>(
+        &self,
+        module: &'m Module,
+        function: OpId,
+        descriptions: &Descriptions,
+    ) -> Result<Graph<'m>, Diagnostic> {
+        let facts = Facts {
+            trips: &|op| trip_count(module, op, descriptions),
+            ties: &self.ties,
+            in_memory: &|value| self.liveness.is_materialized(value),
+            converts: &|op| converts(module, op),
+        };
+        Graph::of(module, function, descriptions, &facts)
+    }
+
+    /// The most that a device holds at once: shares, with the copies that are kept beside them.
+    pub(crate) fn peak(&self, graph: &Graph<'_>, plan: &Plan) -> DevicePeak {
+        let bytes = |value: ValueId| match graph.tensor_of(value) {
+            Some(tensor) => plan.bytes(graph, tensor),
+            None => 0,
+        };
+        let peak = self.liveness.peak(&bytes, &[]);
+        let tensor_of = |values: &[ValueId]| values.iter().find_map(|&value| graph.tensor_of(value));
+        let alive = peak.alive.iter().filter_map(|&(storage, bytes)| {
+            Some((tensor_of(&self.liveness.storage(storage).values)?, bytes))
+        });
+        DevicePeak { bytes: peak.bytes, alive: alive.collect() }
+    }
+}

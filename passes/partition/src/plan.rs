@@ -1,0 +1,205 @@
+//! From what the user asks for to a plan: the search, and who watches it.
+
+use std::time::{Duration, Instant};
+
+use tofu_diagnostics::{Diagnostic, Span, codes};
+use tofu_partition::{
+    Algorithm, Constraints, Failure, Graph, Objective, Outcome, Prices, Progress, Request, search,
+};
+use tofu_pass::PassContext;
+use tofu_sharding::{Layouts, Mesh};
+
+use crate::Partition;
+use crate::facts::Known;
+use crate::incoming::Pin;
+use crate::options::Collectives;
+use crate::pins::Pins;
+use crate::rewrite::Assignment;
+use crate::rules;
+use crate::target::{Target, shown};
+
+/// What is split, over what, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    pub(crate) options: &'a Partition,
+    pub(crate) target: &'a Target,
+    pub(crate) known: &'a Known,
+    pub(crate) graph: &'a Graph<'a>,
+}
+
+/// A plan, and how it was found.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) outcome: Outcome,
+    pub(crate) constraints: Constraints,
+    /// The mesh that the search was told to use.
+    pub(crate) asked_mesh: Option<Mesh>,
+    pub(crate) search: Duration,
+}
+
+impl Setting<'_> {
+    /// Prices on a mesh.
+    pub(crate) fn prices(&self, mesh: &Mesh, objective: Objective) -> Prices<'_> {
+        let reduce_scatter = self.options.collectives == Collectives::Manual;
+        Prices::new(&self.target.machine, mesh.clone(), objective, reduce_scatter)
+    }
+
+    /// The bytes that a device may hold.
+    pub(crate) fn limit(&self) -> u64 {
+        self.options.memory.map_or(self.target.machine.device().memory, |limit| limit.0)
+    }
+
+    /// The name of the function, with its sign.
+    pub(crate) fn function(&self) -> String {
+        let module = self.graph.module;
+        module.symbol_name(self.graph.function).map_or(String::new(), |name| format!("@{}", module.text(name)))
+    }
+
+    /// What a search with an algorithm finds.
+    pub(crate) fn search(
+        &self,
+        algorithm: Algorithm,
+        mesh: Option<Mesh>,
+        constraints: &Constraints,
+        cx: &PassContext<'_>,
+    ) -> Result<(Outcome, Duration), Failure> {
+        let request = Request {
+            graph: self.graph,
+            machine: &self.target.machine,
+            mesh,
+            algorithm,
+            objective: self.options.objective.objective(),
+            reduce_scatter: self.options.collectives == Collectives::Manual,
+            constraints,
+            work: self.options.work,
+        };
+        let start = Instant::now();
+        let outcome = search(&request, &mut |progress| {
+            cx.progress(fraction(progress), &told(progress, request.objective));
+            !cx.cancellation().is_cancelled()
+        });
+        Ok((outcome?, start.elapsed()))
+    }
+}
+
+impl Planned {
+    /// Looks for a plan.
+    ///
+    /// # Errors
+    /// When what is asked for cannot be had.
+    pub(crate) fn of(
+        setting: &Setting<'_>,
+        mesh: Option<Mesh>,
+        pins: &[Pin],
+        cx: &PassContext<'_>,
+    ) -> Result<Planned, Vec<Diagnostic>> {
+        let rules = &setting.options.rules;
+        let mesh = match mesh {
+            None if !rules.trim().is_empty() => Some(mesh_for(rules, setting.target.machine.devices())?),
+            mesh => mesh,
+        };
+        let constraints = match &mesh {
+            Some(mesh) => {
+                let ruled = rules::ruled(setting.graph, mesh, rules)?;
+                Pins::of(setting.graph, mesh, pins, &ruled)?
+            }
+            None => Constraints::default(),
+        };
+        let found = setting.search(setting.options.algorithm.0, mesh.clone(), &constraints, cx);
+        let (mut outcome, search) = found.map_err(|failure| vec![refused(setting, failure)])?;
+        // Whoever asked for an end has got it: the run goes on with what there is.
+        outcome.was_stopped |= cx.cancellation().take();
+        Ok(Planned { outcome, constraints, asked_mesh: mesh, search })
+    }
+
+    /// How the values of the function lie.
+    pub(crate) fn assignment(&self, setting: &Setting<'_>) -> Assignment {
+        let plan = &self.outcome.plan;
+        let prices = setting.prices(&plan.mesh, setting.options.objective.objective());
+        Assignment::of(setting.graph, plan, &prices, &setting.known.ties)
+    }
+
+    /// The part of the cost that a better plan could save at most.
+    pub(crate) fn gap(&self) -> Option<f64> {
+        gap(self.outcome.evaluation.cost, self.outcome.lower_bound)
+    }
+
+    /// What to say of a search that was ended.
+    pub(crate) fn stopped_remark(&self, setting: &Setting<'_>) -> Option<Diagnostic> {
+        let known = match self.gap() {
+            Some(gap) => format!("at most {:.1} % from the optimum", gap * 100.0),
+            None => "how far it is from the optimum is not known".to_owned(),
+        };
+        let message = format!("the search was stopped: the plan of `{}` is the best one so far, {known}", setting.function());
+        self.outcome.was_stopped.then(|| Diagnostic::remark(&codes::CANCELLED, Span::NONE, message))
+    }
+}
+
+/// The part of a cost that lies above a bound.
+pub(crate) fn gap(cost: i128, bound: Option<i128>) -> Option<f64> {
+    let bound = bound?;
+    Some(if cost <= 0 || bound >= cost { 0.0 } else { (cost - bound) as f64 / cost as f64 })
+}
+
+/// The mesh for rules where none is said: all devices along the one axis that they name.
+fn mesh_for(rules: &str, devices: u64) -> Result<Mesh, Vec<Diagnostic>> {
+    match rules::axes_of(rules)[..] {
+        [axis] => Mesh::new([(axis, devices)])
+            .map_err(|error| vec![Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, error)]),
+        ref axes => {
+            let each: Vec<String> = axes.iter().map(|axis| format!("{axis}:…")).collect();
+            let message = "rules name several axes, but no mesh says how many devices are along each";
+            let error = Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message);
+            Err(vec![error.help(format!("add `mesh={}`, with numbers whose product is {devices}", each.join(",")))])
+        }
+    }
+}
+
+fn refused(setting: &Setting<'_>, failure: Failure) -> Diagnostic {
+    let (module, function) = (setting.graph.module, setting.graph.function);
+    match failure {
+        Failure::Constrained => {
+            let message = format!("no plan of `{}` keeps the shardings and rules that are asked for", setting.function());
+            module
+                .error(function, &codes::WRONG_CONSTRAINT, message)
+                .help("take some of them away; `--explain T0802` says what rules can ask for")
+        }
+        Failure::TooLarge(invalid) => {
+            let message = format!("`{}` is too large to be planned: {invalid}", setting.function());
+            module.error(function, &codes::CANNOT_PARTITION, message)
+        }
+        Failure::Broken(broken) => {
+            let message = format!("the search made a plan that does not hold together: {}", broken.message);
+            module.error(function, &codes::CANNOT_PARTITION, message).help("this is a defect of the search; please report it")
+        }
+    }
+}
+
+/// How far a search is: as far as its bound has come to its cost.
+fn fraction(progress: &Progress) -> f64 {
+    let gap = progress.cost.and_then(|cost| gap(cost, progress.bound));
+    gap.map_or(0.0, |gap| (1.0 - gap).clamp(0.0, 1.0))
+}
+
+fn told(progress: &Progress, objective: Objective) -> String {
+    let mut text = progress.phase.to_owned();
+    if let Some(cost) = progress.cost {
+        text.push_str(&format!(", best {}", crate::text::cost(cost, objective)));
+    }
+    if let Some(bound) = progress.bound {
+        text.push_str(&format!(", bound {}", crate::text::cost(bound, objective)));
+    }
+    if let Some(gap) = progress.cost.and_then(|cost| gap(cost, progress.bound)) {
+        text.push_str(&format!(", gap {:.1} %", gap * 100.0));
+    }
+    text
+}
+
+/// A mesh as it is shown to people: `x = 2, y = 4`.
+pub(crate) fn mesh_text(mesh: &Mesh) -> String {
+    if mesh.axes().len() > Layouts::MAX_AXES {
+        return shown(mesh);
+    }
+    let axes = mesh.axes().iter().map(|axis| format!("{} = {}", axis.name, axis.size));
+    axes.collect::<Vec<_>>().join(", ")
+}
