@@ -24,7 +24,7 @@ use crate::{npz, random, show};
 type Failed = (Vec<Diagnostic>, u8);
 
 /// Does what `arguments` say; the exit code.
-pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>, mut streams: Streams) -> u8 {
+pub fn main(arguments: impl IntoIterator<Item = OsString>, mut streams: Streams) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return answer_or_refuse(&error, &mut streams),
