@@ -5,7 +5,7 @@
 //! in the type's own precision or, for types narrower than single precision, in that; this interpreter computes in
 //! double precision and rounds once. Programs that need more say so, and why.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use tofu_run::{Archive, Tolerance, difference, tensor};
 use tofu_tdl::{OpaqueRegistry, Tensor};
 
 fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/stablehlo").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/inputs/values").join(name)
 }
 
 /// What the comments at the head of a program say.
@@ -104,7 +104,7 @@ fn check(program: &str, head: &Head<'_>, values: &Archive, registry: &Arc<Regist
     };
     let mut wrong = Vec::new();
     for (number, result) in results.iter().enumerate() {
-        let name = format!("result {number}, {:?}", result.ty());
+        let name = format!("result {number} of {}", result.element());
         let expected = stored("res", number).ok_or_else(|| "it is not stored".to_owned());
         match expected.and_then(|array| tensor(array, &result.ty())) {
             Ok(expected) => {

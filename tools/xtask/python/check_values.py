@@ -9,6 +9,7 @@ import sys
 
 from evaluate import SEPARATOR, evaluate, head, parse, stored
 
+import ml_dtypes
 import numpy as np
 
 
@@ -35,7 +36,7 @@ def differences(program, values):
                 yield f"{key}: {expected} is stored, {came} came"
         else:
             # What the narrow types are stored in is wider.
-            unit = 64 * np.finfo(came.dtype if result.dtype == came.dtype else result.dtype).eps
+            unit = 64 * float(ml_dtypes.finfo(result.dtype).eps)
             if not np.allclose(came, expected, rtol=unit, atol=unit, equal_nan=True):
                 yield f"{key}: {expected} is stored, {came} came"
 

@@ -118,19 +118,6 @@ module {
   }
 }
 // -----
-// total_order
-module {
-  func.func @main() -> (tensor<7xi1>, tensor<7xi1>, tensor<7xi1>, tensor<7xi1>) {
-    %x = stablehlo.constant dense<[0.0, -0.0, 1.0, 0xFFC00000, 0x7FC00000, 0x7F800000, 0xFF800000]> : tensor<7xf32>
-    %y = stablehlo.constant dense<[-0.0, 0.0, 0x7FC00000, 0xFF800000, 0x7F800000, 0x7F800000, 0xFFC00000]> : tensor<7xf32>
-    %0 = stablehlo.compare LT, %x, %y, TOTALORDER : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xi1>
-    %1 = stablehlo.compare GE, %x, %y, TOTALORDER : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xi1>
-    %2 = stablehlo.compare EQ, %x, %y, TOTALORDER : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xi1>
-    %3 = stablehlo.compare NE, %x, %y, FLOAT : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xi1>
-    return %0, %1, %2, %3 : tensor<7xi1>, tensor<7xi1>, tensor<7xi1>, tensor<7xi1>
-  }
-}
-// -----
 // rounding_of_halves
 module {
   func.func @main() -> (tensor<8xf32>, tensor<8xf32>) {
