@@ -5,11 +5,13 @@
 //! | `cli`, `run` | the command line, and what it asks for |
 //! | `npy`, `npz`, `arrays` | NumPy's files, and tensors as arrays |
 //! | `random` | arguments that are drawn |
+//! | `expectations` | programs that say themselves what they expect |
 //! | `compare`, `show` | results against expected ones, and as text |
 
 mod arrays;
 mod cli;
 mod compare;
+mod expectations;
 mod npy;
 mod npz;
 mod random;

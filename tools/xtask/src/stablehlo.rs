@@ -13,7 +13,8 @@ use crate::{
 };
 
 /// Texts beside the whole programs that JAX reads as they are.
-const TEXTS: [&str; 4] = ["generic.mlir", "ops.mlir", "shardings.mlir", "signatures.mlir"];
+const TEXTS: [&str; 5] =
+    ["collectives.mlir", "generic.mlir", "ops.mlir", "shardings.mlir", "signatures.mlir"];
 
 /// What separates the programs of one file.
 const SEPARATOR: &str = "// -----\n";
