@@ -54,6 +54,7 @@ fn main() {
             objective,
             reduce_scatter: true,
             constraints: &constraints,
+            memory: None,
             work: 2_000_000_000,
         };
         let start = Instant::now();

@@ -9,7 +9,8 @@
 use smallvec::SmallVec;
 use tofu_sharding::{Layout, Layouts, Mesh};
 
-use crate::graph::{Graph, OpKind};
+use crate::constraints::Constraints;
+use crate::graph::{Graph, OpKind, TensorId};
 use crate::op_info::OpInfo;
 use crate::plan::Plan;
 use crate::states::{Stored, candidates, with_copies};
@@ -145,8 +146,9 @@ impl Lists {
         Lists { choices: choices.collect(), stored: stored.collect() }
     }
 
-    /// A plan, and what becomes of it with anything else on these axes, the same on all of them.
-    pub fn along(graph: &Graph<'_>, plan: &Plan, axes: &[usize]) -> Lists {
+    /// A plan, and what becomes of it with anything else on these axes, the same on all of them but where constraints ask for
+    /// something.
+    pub fn along(graph: &Graph<'_>, plan: &Plan, axes: &[usize], constraints: &Constraints) -> Lists {
         let mesh = &plan.mesh;
         let choices = graph.ops.iter().zip(&plan.choices).map(|(op, &choices)| {
             let OpKind::Described(info) = op.kind else { return set([choices]) };
@@ -154,11 +156,13 @@ impl Lists {
             let has_terms = |operand: usize| graph.has_terms(op, operand);
             set(choices_along(info, choices, axes, &has_terms).chain([choices]))
         });
-        let stored = graph.tensors.iter().zip(&plan.stored).map(|(tensor, &stored)| {
+        let of_mesh = mesh.axes().len();
+        let stored = graph.tensors.iter().zip(&plan.stored).enumerate().map(|(number, (tensor, &stored))| {
+            let pinned = |first: Layouts| constraints.apply(number as TensorId, first, of_mesh);
             let firsts = candidates(mesh, &tensor.shape, tensor.partials, stored.first, axes);
-            let kept = firsts.into_iter().flat_map(|first| with_copies(mesh.axes().len(), first, tensor.uses > 1));
-            let all = kept.chain([stored]);
-            set(all)
+            let firsts = firsts.into_iter().filter_map(pinned);
+            let kept = firsts.flat_map(|first| with_copies(of_mesh, first, tensor.uses > 1));
+            set(kept.chain([stored].into_iter().filter(|&stored| constraints.allow(number as TensorId, stored))))
         });
         Lists { choices: choices.collect(), stored: stored.collect() }
     }

@@ -94,6 +94,14 @@ pub struct Tensor {
     pub in_memory: bool,
 }
 
+impl Tensor {
+    /// The bytes of all of it.
+    pub fn bytes(&self) -> u64 {
+        let elements = self.shape.iter().fold(1u64, |product, &extent| product.saturating_mul(extent));
+        crate::op_info::bytes(elements, self.element.bits())
+    }
+}
+
 /// A tensor becomes another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Link {

@@ -10,7 +10,7 @@ use tofu_sharding::{Layouts, Mesh, Step};
 
 use crate::graph::{Graph, OpKind, TensorId};
 use crate::price::{Prices, TensorShape};
-use crate::problem::{resolved, results, whole_way};
+use crate::problem::{resolved, results, tie_break, whole_way};
 use crate::states::{Stored, shape_of};
 use crate::way::{Choices, Way, has_one_reducer, way_of};
 
@@ -35,9 +35,9 @@ pub struct Broken {
 /// What a plan costs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Evaluation {
-    /// By the prices' measure, without what breaks ties.
+    /// By the prices' measure: all that follows, and a little for memory, which breaks ties.
     pub cost: i128,
-    /// That part of it which is not communication.
+    /// What devices compute.
     pub compute: i128,
     /// All collectives.
     pub communication: Vec<Sent>,
@@ -61,7 +61,12 @@ pub struct Sent {
 impl Evaluation {
     /// What communication costs.
     pub fn communication_cost(&self) -> i128 {
-        self.cost - self.compute
+        self.communication.iter().map(|sent| i128::from(sent.price) * i128::from(sent.times)).sum()
+    }
+
+    /// What a step costs: computing, and communication.
+    pub fn step_cost(&self) -> i128 {
+        self.compute + self.communication_cost()
     }
 
     /// The bytes that a device sends.
@@ -102,6 +107,8 @@ impl Plan {
         let done = self.checked(graph)?;
         let mut sum = Sum { evaluation: Evaluation::default(), prices };
         for (tensor, &stored) in self.stored.iter().enumerate() {
+            let bytes = stored.bytes(&self.mesh, shape_of(graph, tensor as TensorId));
+            sum.evaluation.cost += i128::from(tie_break(prices, bytes));
             if let Some(copy) = stored.copy {
                 let id = tensor as TensorId;
                 sum.send(

@@ -66,6 +66,7 @@ pub struct Problem<'a> {
     /// The nodes of the tensors and of the ops; none of ops that have no say.
     node_of_tensor: Vec<u32>,
     node_of_op: Vec<Option<u32>>,
+    entries: u64,
 }
 
 impl<'a> Problem<'a> {
@@ -75,6 +76,11 @@ impl<'a> Problem<'a> {
     /// When the numbers are larger than a solver can take.
     pub fn new(graph: &'a Graph<'a>, prices: &'a Prices<'a>, limits: &Limits<'_>) -> Result<Problem<'a>, Invalid> {
         Build::new(graph, prices, limits).run()
+    }
+
+    /// The entries of all matrices, those that edges share counted for each of them: how large the problem is.
+    pub fn entries(&self) -> u64 {
+        self.entries
     }
 
     /// The plan of a choice for each node.

@@ -31,6 +31,7 @@ use crate::constraints::Constraints;
 use crate::graph::Graph;
 use crate::plan::{Broken, Evaluation, Plan};
 use crate::price::Objective;
+use crate::problem::Lifetimes;
 
 /// How to look for a plan.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -90,8 +91,25 @@ impl Algorithm {
     }
 }
 
+/// What memory there is.
+#[derive(Clone, Copy)]
+pub struct Memory<'a> {
+    /// The bytes that a device has.
+    pub limit: u64,
+    /// When a tensor occupies memory, as a half-open interval of positions in the schedule; none if others stand for it.
+    pub lives: Lifetimes<'a>,
+    /// The bytes that a device needs at the peak of a plan.
+    pub peak: &'a dyn Fn(&Plan) -> u64,
+}
+
+impl std::fmt::Debug for Memory<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory").field("limit", &self.limit).finish_non_exhaustive()
+    }
+}
+
 /// What is asked for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// What is to be split.
     pub graph: &'a Graph<'a>,
@@ -107,6 +125,8 @@ pub struct Request<'a> {
     pub reduce_scatter: bool,
     /// What plans must keep.
     pub constraints: &'a Constraints,
+    /// What memory there is; none if plans may need as much as they like.
+    pub memory: Option<Memory<'a>>,
     /// The units of work that may be spent, about a nanosecond each.
     pub work: u64,
 }
@@ -120,6 +140,8 @@ pub struct Outcome {
     pub evaluation: Evaluation,
     /// No plan costs less; only of searches that know.
     pub lower_bound: Option<i128>,
+    /// The plan of the smallest peak that was found, if none keeps the memory limit; only of searches that look for one.
+    pub smallest: Option<Plan>,
     /// Whether somebody ended the search early.
     pub was_stopped: bool,
 }

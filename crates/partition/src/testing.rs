@@ -47,6 +47,7 @@ pub(crate) fn found(graph: &Graph<'_>, algorithm: Algorithm, devices: u64) -> Ou
         objective: Objective::Bytes,
         reduce_scatter: true,
         constraints: &Constraints::default(),
+        memory: None,
         work: 100_000_000,
     };
     search(&request, &mut |_| true).unwrap()

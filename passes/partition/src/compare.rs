@@ -74,7 +74,7 @@ pub(crate) fn text(setting: &Setting<'_>, compared: &[Compared]) -> String {
             cost(found.cost, objective),
             ratio,
             bytes(found.sent),
-            time(found.measured.time.cost),
+            time(found.measured.time.step_cost()),
             format!("{}{fits}", bytes(found.measured.peak.bytes)),
             seconds(found.search.as_secs_f64()),
         ];

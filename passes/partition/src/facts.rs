@@ -63,6 +63,23 @@ impl Known {
         Graph::of(module, function, descriptions, &facts)
     }
 
+    /// When each tensor occupies memory, for the tensors that stand for a storage: the first of its values does. None of
+    /// tensors that are elsewhere, or never in memory.
+    pub(crate) fn lives(&self, graph: &Graph<'_>) -> Vec<Option<[i64; 2]>> {
+        let mut lives: Vec<Option<[i64; 2]>> = vec![None; graph.tensors.len()];
+        for (_, storage) in self.liveness.storages() {
+            let first = storage.values.iter().find_map(|&value| graph.tensor_of(value));
+            let Some(first) = first else { continue };
+            let own = &mut lives[first as usize];
+            let live = [i64::from(storage.live.start), i64::from(storage.live.end)];
+            // Of several, the one that is alive longest.
+            if own.is_none_or(|other| other[1] - other[0] < live[1] - live[0]) {
+                *own = Some(live);
+            }
+        }
+        lives
+    }
+
     /// The most that a device holds at once: shares, with the copies that are kept beside them.
     pub(crate) fn peak(&self, graph: &Graph<'_>, plan: &Plan) -> DevicePeak {
         let bytes = |value: ValueId| match graph.tensor_of(value) {

@@ -49,8 +49,8 @@ pass_options! {
         pub compare_algorithms: bool = false,
         /// Prints the layouts that were considered for this value, and what each would cost.
         pub explain: String = String::new(),
-        /// How much the search may do: units of about a nanosecond for each problem that it solves.
-        pub work: u64 = 2_000_000_000,
+        /// How much the search may do, in units of about a nanosecond. More of it finds better plans over several axes, and better bounds.
+        pub work: u64 = 1_500_000_000,
     }
 }
 
@@ -173,7 +173,7 @@ impl Partition {
             sections.push(report::algorithms(&setting, &compared));
         }
         let dump = (!self.dump_problem.is_empty()).then(|| dump::problem(&setting, &planned)).transpose();
-        let said = [planned.stopped_remark(&setting), over_limit(&setting, &measured)];
+        let said = [planned.stopped_remark(&setting), over_limit(&setting, &planned, &measured)];
         Ok(Split {
             assignment: planned.assignment(&setting),
             mesh: planned.outcome.plan.mesh.clone(),
@@ -185,31 +185,46 @@ impl Partition {
     }
 }
 
-/// What to say of a plan that needs more memory than there is: an error if the user has said how much that is.
-fn over_limit(setting: &Setting<'_>, measured: &Measured) -> Option<Diagnostic> {
-    let (peak, limit) = (measured.peak.bytes, setting.limit());
-    if peak <= limit {
+/// What to say where no plan was found that keeps the memory limit: an error if the user has said it.
+fn over_limit(setting: &Setting<'_>, planned: &Planned, measured: &Measured) -> Option<Diagnostic> {
+    let limit = setting.limit();
+    if measured.peak.bytes <= limit {
         return None;
     }
     let (module, function) = (setting.graph.module, setting.graph.function);
+    let plan = planned.outcome.smallest.as_ref().unwrap_or(&planned.outcome.plan);
+    let peak = setting.known.peak(setting.graph, plan);
     let message = format!(
-        "the plan of `{}` needs {} a device at its peak, but there are {}",
+        "no plan of `{}` was found that needs no more than {} a device: the smallest peak is {}",
         setting.function(),
-        text::bytes(peak),
-        text::bytes(limit)
+        text::bytes(limit),
+        text::bytes(peak.bytes)
     );
     let error = module.error(function, &codes::OVER_MEMORY_LIMIT, message);
     let names = names::Names::of(setting.graph);
-    let largest = measured.peak.alive.iter().take(5).map(|&(tensor, bytes)| {
+    let largest = peak.alive.iter().take(5).map(|&(tensor, bytes)| {
         let value = setting.graph.tensors[tensor as usize].values[0];
         format!("{} of `%{}`", text::bytes(bytes), names.get(value))
     });
     let largest: Vec<String> = largest.collect();
-    let error = error.note(format!("at the peak, a device holds {}, and others", largest.join(", ")));
-    let error = error
-        .help("use more devices, or a smaller program; swapping and recomputation come after partitioning");
+    let error = error.note(format!("at that peak, a device holds {}, and others", largest.join(", ")));
+    let arguments = setting.graph.arguments.iter().flatten();
+    let arguments: u64 = arguments.map(|&tensor| plan.bytes(setting.graph, tensor)).sum();
+    let is_enough = format!("its arguments alone take {} of it", text::bytes(arguments));
+    let error = if arguments > limit { error.note(is_enough) } else { error };
+    let error = match measured.peak.bytes == peak.bytes {
+        true => error,
+        false => error.note(format!(
+            "the plan that is given costs least of all, and needs {}",
+            text::bytes(measured.peak.bytes)
+        )),
+    };
+    // Whatever is split over twice the devices takes half as much, at best.
+    let devices = setting.target.machine.devices();
+    let needed = devices.saturating_mul(peak.bytes.div_ceil(limit.max(1)).next_power_of_two());
+    let help = format!("use more devices, `devices={needed}` or so, or a smaller program; swapping and recomputation come after partitioning");
     let severity = if setting.options.memory.is_some() { Severity::Error } else { Severity::Warning };
-    Some(Diagnostic { severity, ..error })
+    Some(Diagnostic { severity, ..error.help(help) })
 }
 
 /// The functions that a user of the program calls: `main`, or all that are public and have a body.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tofu_diagnostics::{Diagnostic, Span, codes};
 use tofu_partition::{
-    Algorithm, Constraints, Failure, Graph, Objective, Outcome, Prices, Progress, Request, search,
+    Algorithm, Constraints, Failure, Graph, Memory, Objective, Outcome, Prices, Progress, Request, search,
 };
 use tofu_pass::PassContext;
 use tofu_sharding::{Layouts, Mesh};
@@ -65,6 +65,12 @@ impl Setting<'_> {
         constraints: &Constraints,
         cx: &PassContext<'_>,
     ) -> Result<(Outcome, Duration), Failure> {
+        let lives = self.known.lives(self.graph);
+        let memory = Memory {
+            limit: self.limit(),
+            lives: &|tensor| lives[tensor as usize],
+            peak: &|plan| self.known.peak(self.graph, plan).bytes,
+        };
         let request = Request {
             graph: self.graph,
             machine: &self.target.machine,
@@ -73,6 +79,7 @@ impl Setting<'_> {
             objective: self.options.objective.objective(),
             reduce_scatter: self.options.collectives == Collectives::Manual,
             constraints,
+            memory: Some(memory),
             work: self.options.work,
         };
         let start = Instant::now();

@@ -31,7 +31,7 @@ pub(crate) fn sections(setting: &Setting<'_>, planned: &Planned, measured: &Meas
         host_bytes: None,
     };
     let simulation = Simulation {
-        step_seconds: seconds(measured.time.cost),
+        step_seconds: seconds(measured.time.step_cost()),
         compute_seconds: seconds(measured.time.compute),
         communication_seconds: seconds(measured.time.communication_cost()),
         stall_seconds: None,
@@ -54,7 +54,7 @@ pub(crate) fn algorithms(setting: &Setting<'_>, compared: &[Compared]) -> Sectio
             cost: found.map(|found| unit(setting, found.cost)),
             communication_bytes_per_device: found.map(|found| found.sent),
             peak_bytes: found.map(|found| found.measured.peak.bytes),
-            step_seconds: found.map(|found| seconds(found.measured.time.cost)),
+            step_seconds: found.map(|found| seconds(found.measured.time.step_cost())),
         }
     };
     Section::Algorithms(compared.iter().map(one).collect())

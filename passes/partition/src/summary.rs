@@ -188,7 +188,7 @@ pub(crate) fn took<'s>(sent: impl Iterator<Item = &'s Sent>) -> i128 {
 }
 
 fn outcome(out: &mut String, setting: &Setting<'_>, planned: &Planned, measured: &Measured) {
-    let (step, compute) = (measured.time.cost, measured.time.compute);
+    let (step, compute) = (measured.time.step_cost(), measured.time.compute);
     let sent = measured.time.communication_cost();
     let share = if step > 0 { sent as f64 / step as f64 * 100.0 } else { 0.0 };
     let _ = writeln!(

@@ -78,6 +78,7 @@ impl<'a, 'l> Build<'a, 'l> {
             ways_of: Vec::new(),
             node_of_tensor: Vec::new(),
             node_of_op: Vec::new(),
+            entries: 0,
         };
         Build {
             graph,
@@ -192,6 +193,8 @@ impl<'a, 'l> Build<'a, 'l> {
             if let Some(tensor) = tensors(op).nth(place).flatten() {
                 let other = self.problem.node_of_tensor[tensor as usize] as usize;
                 self.problem.selection.add_edge_with(node, other, matrix)?;
+                let states = self.problem.states[self.problem.states_of[tensor as usize] as usize].len();
+                self.problem.entries += (costs.len() * states) as u64;
             }
         }
         Ok(())

@@ -1,34 +1,52 @@
 //! The default search.
 //!
-//! On one axis the problem is solved as it is. Over several axes:
+//! Every step solves a problem of the same kind on the whole graph, with the true prices over all axes, and as a rule to its
+//! optimum: graphs of real programs are narrow.
 //!
-//! 1. all axes as one: the flat plan;
-//! 2. everything on every axis, up to exchanging axes that are alike ([`Domain::All`]): a bound, and of each op and
-//!    tensor what it does on how many axes;
-//! 3. which axes these are, op by op and tensor by tensor ([`Lists::orbits`]): a plan;
-//! 4. the best of both, op by op and tensor by tensor ([`Lists::among`]);
-//! 5. descent: anything along one axis, or along several alike, with the rest as it is ([`Lists::along`]), as long as it helps.
+//! 1. The same on all axes, as if they were one: the flat plan. Of a mesh of one axis it is the optimum, and all is done.
+//! 2. Where the graph is small enough for the work that may be spent: everything on every axis, up to exchanging axes that
+//!    are alike ([`Domain::All`]). That gives a bound, and of each op and tensor what it does on how many axes; then, which
+//!    axes these are, op by op and tensor by tensor ([`Lists::orbits`]).
+//! 3. The best of what is known, Tofu's plan among it, op by op and tensor by tensor ([`Lists::among`]).
+//! 4. Descent: anything along one axis, or the same along several, with the rest as it is ([`Lists::along`]), as long as it
+//!    helps and there is work left.
 //!
-//! Every step solves a problem of the same kind on the whole graph, with the true prices over all axes; the solver gives the
-//! optimum of each as a rule, since graphs of real programs are narrow.
+//! Memory limits the choices only if the best plan without a limit needs too much. Then the solver has a limit on what
+//! tensors occupy, each while the storage lives that it is the first to use, and this limit is lowered by what the true
+//! peak of a plan exceeds the true limit. If nothing fits, the plan is the best one without a limit, and the one of the
+//! smallest peak stands beside it.
 
 use std::time::Instant;
 
 use smallvec::SmallVec;
+use tofu_machine::Kernel;
 use tofu_sharding::{Layouts, Mesh};
 use tofu_solver::{Options, Solution, solve};
 
+use super::tofu::{self, Rules};
 use super::{Failure, Outcome, Progress, Request};
-use crate::domain::{Domain, Lists, Symmetry, refined};
+use crate::domain::{Domain, Lists, Symmetry};
 use crate::plan::Plan;
-use crate::price::Prices;
+use crate::price::{Objective, Prices};
 use crate::problem::{Limits, Problem};
 
 /// More axes than this are not told apart.
 const MOST_AXES: usize = 3;
 
 /// Names of axes.
-pub(super) const NAMES: [&str; Layouts::MAX_AXES] = ["x", "y", "z", "w", "v", "u", "t", "s"];
+const NAMES: [&str; Layouts::MAX_AXES] = ["x", "y", "z", "w", "v", "u", "t", "s"];
+
+/// What an entry of the problem's matrices takes the solver, in units of work.
+const ENTRY: u64 = 150;
+
+/// What the solver's own unit of work takes.
+const UNIT: u64 = 12;
+
+/// A part of the work that may be spent on one step.
+const PART: u64 = 3;
+
+/// How often the solver's memory limit is lowered.
+const LOWERED: usize = 6;
 
 pub(super) fn search(
     request: &Request<'_>,
@@ -38,43 +56,41 @@ pub(super) fn search(
         Some(mesh) => (mesh.clone(), Symmetry::none()),
         None => mesh_of(request),
     };
-    let fine = Prices::new(request.machine, mesh.clone(), request.objective, request.reduce_scatter);
-    let mut run = Run { request, progress, start: Instant::now(), best: None, bound: None, stopped: false };
-    let axes = mesh.axes().len();
-    if axes <= 1 {
-        let found = run.solve("search", &fine, Domain::All(&Symmetry::none()), &[])?;
-        run.bound = Some(found.bound);
-        run.consider(&fine, found.plan)?;
-        return run.finish();
+    let prices = Prices::new(request.machine, mesh, request.objective, request.reduce_scatter);
+    let mut run = Run {
+        request,
+        prices: &prices,
+        progress,
+        start: Instant::now(),
+        spent: 0,
+        memory: None,
+        best: None,
+        bound: least_compute(request, &prices),
+        stopped: false,
+    };
+    run.search(&symmetry)?;
+    let limit = request.memory.map_or(u64::MAX, |memory| memory.limit);
+    let mut smallest = None;
+    if run.best.as_ref().is_some_and(|best| best.excess > 0) && !run.stopped {
+        let unlimited = run.best.take();
+        run.memory = Some(limit);
+        run.spent = 0;
+        run.search(&symmetry)?;
+        // What does not fit anyhow need not cost more than it must.
+        if run.best.as_ref().is_some_and(|best| best.excess > 0) {
+            smallest = std::mem::replace(&mut run.best, unlimited).map(|best| best.plan);
+        }
     }
-    let mut known: Vec<Plan> = Vec::new();
-    if request.mesh.is_none() {
-        let flat_mesh = mesh_of_sizes(&[mesh.devices()]);
-        let flat = Prices::new(request.machine, flat_mesh, request.objective, request.reduce_scatter);
-        let found = run.solve("one axis", &flat, Domain::All(&Symmetry::none()), &[])?;
-        known.push(refined(&found.plan, &mesh, &[(0..axes).collect()]));
-        run.consider(&fine, known[0].clone())?;
-    }
-    let relaxed = run.solve("bound", &fine, Domain::All(&symmetry), &[])?;
-    run.bound = Some(relaxed.bound);
-    let lists = Lists::orbits(&relaxed.plan, &symmetry);
-    let lifted = run.solve("axes", &fine, Domain::Listed(&lists), &[])?;
-    run.consider(&fine, lifted.plan.clone())?;
-    known.push(lifted.plan);
-    let among: Vec<&Plan> = known.iter().collect();
-    let lists = Lists::among(&among);
-    let both = run.solve("mix", &fine, Domain::Listed(&lists), &known)?;
-    run.consider(&fine, both.plan)?;
-    run.descend(&fine)?;
-    run.finish()
+    run.finish(smallest)
 }
 
-/// The mesh of a machine with its prime factors as axes, the largest ones joined if there are too many, and which are alike.
+/// The mesh of a machine with its prime factors as axes, the smallest neighbours joined if there are too many; and which
+/// axes are alike.
 fn mesh_of(request: &Request<'_>) -> (Mesh, Symmetry) {
     let mut factors: Vec<(u64, Option<usize>)> =
         request.machine.mesh_axes().into_iter().map(|factor| (factor.size, Some(factor.level))).collect();
     while factors.len() > MOST_AXES {
-        // The two neighbours whose product is least, of one level if there are such.
+        // Neighbours of one level go first, then those whose product is least.
         let joined = |place: &usize| {
             let (a, b) = (factors[*place], factors[*place + 1]);
             (a.1 != b.1, a.0 * b.0)
@@ -83,7 +99,6 @@ fn mesh_of(request: &Request<'_>) -> (Mesh, Symmetry) {
         let (a, b) = (factors[place], factors.remove(place + 1));
         factors[place] = (a.0 * b.0, if a.1 == b.1 { a.1 } else { None });
     }
-    let sizes: Vec<u64> = factors.iter().map(|(size, _)| *size).collect();
     let mut groups: Vec<SmallVec<[usize; 4]>> = Vec::new();
     for (axis, factor) in factors.iter().enumerate() {
         if factor.1.is_none() {
@@ -94,97 +109,252 @@ fn mesh_of(request: &Request<'_>) -> (Mesh, Symmetry) {
             None => groups.push(SmallVec::from_slice(&[axis])),
         }
     }
+    let sizes: Vec<u64> = factors.iter().map(|(size, _)| *size).collect();
     (mesh_of_sizes(&sizes), Symmetry::of(groups))
 }
 
-/// A mesh of axes of these sizes.
+/// A mesh of axes of these sizes, at most as many as there are names, and of no more devices than a machine may have.
 pub(super) fn mesh_of_sizes(sizes: &[u64]) -> Mesh {
-    let axes = NAMES.iter().copied().zip(sizes.iter().copied());
-    // It is one: the names differ, and a machine has no more devices than a mesh may have.
-    Mesh::new(axes).unwrap_or_default()
+    Mesh::new(NAMES.iter().copied().zip(sizes.iter().copied())).unwrap_or_default()
+}
+
+/// What no plan costs less than: every kernel with its operations and its memory traffic spread evenly over all devices.
+fn least_compute(request: &Request<'_>, prices: &Prices<'_>) -> i128 {
+    let graph = request.graph;
+    let devices = prices.mesh.devices();
+    let mut sum = 0;
+    for op in &graph.ops {
+        let Some(info) = graph.info(op) else { continue };
+        let in_memory = |tensor: &Option<u32>| tensor.is_some_and(|tensor| graph.tensors[tensor as usize].in_memory);
+        let read = op.operands.iter().zip(&info.reads).filter(|(tensor, _)| in_memory(tensor)).map(|(_, &bytes)| bytes);
+        let written = op.results.iter().filter(|tensor| in_memory(tensor)).flatten();
+        let written = written.map(|&tensor| graph.tensors[tensor as usize].bytes());
+        let bytes = read.chain(written).fold(0u64, u64::saturating_add);
+        let kernel = Kernel {
+            op: info.name,
+            element: info.element,
+            flops: info.flops / devices,
+            bytes: bytes / devices,
+        };
+        if request.objective == Objective::Time {
+            let time = request.machine.kernel_time(&kernel).picoseconds();
+            let launch = match op.results.iter().any(&in_memory) {
+                true => 0,
+                false => request.machine.device().launch.picoseconds(),
+            };
+            sum += i128::from(time.saturating_sub(launch)) * i128::from(op.times);
+        }
+    }
+    sum
+}
+
+struct Best {
+    /// The bytes that the plan needs beyond the limit.
+    excess: u64,
+    cost: i128,
+    plan: Plan,
 }
 
 struct Found {
     plan: Plan,
-    bound: i128,
+    /// No plan of the domain costs less; none if no plan keeps the memory limit.
+    bound: Option<i128>,
 }
 
 struct Run<'a, 'p> {
     request: &'a Request<'a>,
+    prices: &'a Prices<'a>,
     progress: &'p mut dyn FnMut(&Progress) -> bool,
     start: Instant,
-    best: Option<(i128, Plan)>,
-    bound: Option<i128>,
+    /// Work so far.
+    spent: u64,
+    /// The memory limit for the solver.
+    memory: Option<u64>,
+    best: Option<Best>,
+    bound: i128,
     stopped: bool,
 }
 
 impl Run<'_, '_> {
-    /// The best plan of a domain that the solver finds.
-    fn solve(
-        &mut self,
-        phase: &'static str,
-        prices: &Prices<'_>,
-        domain: Domain<'_>,
-        _known: &[Plan],
-    ) -> Result<Found, Failure> {
+    fn search(&mut self, symmetry: &Symmetry) -> Result<(), Failure> {
+        let (graph, constraints) = (self.request.graph, self.request.constraints);
+        let axes = self.prices.mesh.axes().len();
+        let all: Vec<usize> = (0..axes).collect();
+        let whole = Plan::replicated(graph, &self.prices.mesh);
+        let flat = Lists::along(graph, &whole, &all, constraints);
+        let flat = self.solve_within("all axes", &flat)?;
+        if axes <= 1 {
+            self.raise_bound(flat.bound);
+            return Ok(());
+        }
+        let mut known = vec![flat.plan];
+        if self.memory.is_none() && constraints.is_empty() {
+            known.extend(self.tofu()?);
+            if self.has_work(predicted(self.request, self.prices, symmetry)) {
+                let relaxed = self.solve("bound", Domain::All(symmetry))?;
+                self.raise_bound(relaxed.bound);
+                let lists = Lists::orbits(&relaxed.plan, symmetry);
+                known.push(self.solve_within("axes", &lists)?.plan);
+            }
+            if known.len() > 1 && !self.stopped {
+                let lists = Lists::among(&known.iter().collect::<Vec<_>>());
+                self.solve_within("mix", &lists)?;
+            }
+        }
+        self.descend()
+    }
+
+    /// The plan of Tofu's own search, on the same mesh.
+    fn tofu(&mut self) -> Result<Option<Plan>, Failure> {
+        let rules = Rules { one_cut: false, reductions: true };
+        let request = Request { mesh: Some(self.prices.mesh.clone()), ..self.request.clone() };
+        let plan = tofu::search(&request, rules, &mut *self.progress)?.plan;
+        if plan.mesh != self.prices.mesh {
+            return Ok(None);
+        }
+        self.consider(plan.clone())?;
+        Ok(Some(plan))
+    }
+
+    /// Along one axis, or several alike, as long as something gets better.
+    fn descend(&mut self) -> Result<(), Failure> {
+        let axes = self.prices.mesh.axes().len();
+        // Single axes first: most is to be had from them.
+        let mut groups: Vec<Vec<usize>> = (1..1usize << axes)
+            .map(|bits| (0..axes).filter(|axis| bits >> axis & 1 != 0).collect())
+            .collect();
+        groups.sort_by_key(Vec::len);
+        let mut since = 0;
+        for group in groups.iter().cycle() {
+            let Some(best) = &self.best else { break };
+            let (before, cost) = (self.spent, (best.excess, best.cost));
+            if since >= groups.len() || self.stopped {
+                break;
+            }
+            let lists = Lists::along(self.request.graph, &best.plan, group, self.request.constraints);
+            self.solve_within("descent", &lists)?;
+            let is_better = self.best.as_ref().is_some_and(|best| (best.excess, best.cost) < cost);
+            since = if is_better { 0 } else { since + 1 };
+            if !self.has_work(self.spent - before) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The best plan of these lists that the solver finds, within the memory limit if there is one.
+    fn solve_within(&mut self, phase: &'static str, lists: &Lists) -> Result<Found, Failure> {
+        let Some(memory) = self.request.memory.filter(|_| self.memory.is_some()) else {
+            let found = self.solve(phase, Domain::Listed(lists))?;
+            self.consider(found.plan.clone())?;
+            return Ok(found);
+        };
+        let mut first: Option<Found> = None;
+        for _ in 0..LOWERED {
+            let found = self.solve(phase, Domain::Listed(lists))?;
+            let excess = (memory.peak)(&found.plan).saturating_sub(memory.limit);
+            self.consider(found.plan.clone())?;
+            let is_least = found.bound.is_none();
+            first.get_or_insert(found);
+            if excess == 0 || is_least || self.stopped {
+                break;
+            }
+            self.memory = self.memory.map(|limit| limit.saturating_sub(excess));
+        }
+        first.ok_or(Failure::Constrained)
+    }
+
+    fn solve(&mut self, phase: &'static str, domain: Domain<'_>) -> Result<Found, Failure> {
         let constraints = self.request.constraints;
         let pinned: Vec<_> = constraints.tensors().collect();
+        let memory = self.request.memory.zip(self.memory);
         let limits = Limits {
             domain,
             allowed: &|tensor, stored| constraints.allow(tensor, stored),
             pinned: &pinned,
             allowed_ways: &|_, _| true,
-            memory: None,
+            memory: memory.map(|(memory, limit)| (limit, memory.lives)),
         };
-        let problem = Problem::new(self.request.graph, prices, &limits)?;
-        let options = Options { work: Some(self.request.work), ..Options::default() };
-        let (start, cost, bound) = (self.start, self.best.as_ref().map(|best| best.0), self.bound);
+        let problem = Problem::new(self.request.graph, self.prices, &limits)?;
+        let left = self.request.work.saturating_sub(self.spent).max(self.request.work / 20);
+        let starts = self.best.iter().filter_map(|best| problem.choices(&best.plan)).collect();
+        let options = Options { work: Some(left / PART / UNIT), starts, ..Options::default() };
+        let (start, cost, bound) = (self.start, self.best.as_ref().map(|best| best.cost), self.bound);
         let (stopped, progress) = (&mut self.stopped, &mut self.progress);
-        let solution = solve(&problem.selection, &options, &mut |_| {
-            let goes_on = progress(&Progress { phase, elapsed: start.elapsed(), cost, bound });
+        let mut work = 0;
+        let solution = solve(&problem.selection, &options, &mut |at| {
+            work = at.work;
+            let goes_on = progress(&Progress { phase, elapsed: start.elapsed(), cost, bound: Some(bound) });
             *stopped |= !goes_on;
             goes_on
         });
+        let spent = problem.entries().saturating_mul(ENTRY).saturating_add(work.saturating_mul(UNIT));
+        self.spent = self.spent.saturating_add(spent);
         match solution {
-            Solution::Found { choices, bound, .. } => Ok(Found { plan: problem.plan(&choices), bound }),
-            Solution::Infeasible { .. } => Err(Failure::Constrained),
-        }
-    }
-
-    /// Takes a plan if it is better than the best so far; says whether it is.
-    fn consider(&mut self, prices: &Prices<'_>, plan: Plan) -> Result<bool, Failure> {
-        let cost = plan.evaluate(self.request.graph, prices)?.cost;
-        let is_better = self.best.as_ref().is_none_or(|(best, _)| cost < *best);
-        if is_better {
-            self.best = Some((cost, plan));
-        }
-        Ok(is_better)
-    }
-
-    /// Along one axis, or several alike, as long as something gets better.
-    fn descend(&mut self, prices: &Prices<'_>) -> Result<(), Failure> {
-        let axes = prices.mesh.axes().len();
-        let groups: Vec<Vec<usize>> = (1..1usize << axes)
-            .map(|bits| (0..axes).filter(|axis| bits >> axis & 1 != 0).collect())
-            .collect();
-        let mut since = 0;
-        for group in groups.iter().cycle() {
-            let Some((_, best)) = &self.best else { break };
-            if since >= groups.len() || self.stopped {
-                break;
+            Solution::Found { choices, bound, .. } => {
+                Ok(Found { plan: problem.plan(&choices), bound: Some(bound) })
             }
-            let lists = Lists::along(self.request.graph, best, group);
-            let found = self.solve("descent", prices, Domain::Listed(&lists), &[])?;
-            since = if self.consider(prices, found.plan)? { 0 } else { since + 1 };
+            // Of no plan at all there is no least peak.
+            Solution::Infeasible { choices, .. } if choices.is_empty() => Err(Failure::Constrained),
+            Solution::Infeasible { choices, .. } => Ok(Found { plan: problem.plan(&choices), bound: None }),
+        }
+    }
+
+    fn raise_bound(&mut self, bound: Option<i128>) {
+        self.bound = self.bound.max(bound.unwrap_or(self.bound));
+    }
+
+    fn has_work(&self, work: u64) -> bool {
+        !self.stopped && self.spent.saturating_add(work) <= self.request.work
+    }
+
+    /// Takes a plan if it is better than the best so far.
+    fn consider(&mut self, plan: Plan) -> Result<(), Failure> {
+        let cost = plan.evaluate(self.request.graph, self.prices)?.cost;
+        let excess = self.request.memory.map_or(0, |memory| (memory.peak)(&plan).saturating_sub(memory.limit));
+        if self.best.as_ref().is_none_or(|best| (excess, cost) < (best.excess, best.cost)) {
+            self.best = Some(Best { excess, cost, plan });
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<Outcome, Failure> {
-        let Some((_, plan)) = self.best else { return Err(Failure::Constrained) };
-        let prices = Prices::new(self.request.machine, plan.mesh.clone(), self.request.objective, self.request.reduce_scatter);
-        let evaluation = plan.evaluate(self.request.graph, &prices)?;
-        let lower_bound = self.bound.map(|bound| bound.min(evaluation.cost));
-        Ok(Outcome { plan, evaluation, lower_bound, was_stopped: self.stopped })
+    fn finish(self, smallest: Option<Plan>) -> Result<Outcome, Failure> {
+        let Some(Best { plan, .. }) = self.best else { return Err(Failure::Constrained) };
+        let evaluation = plan.evaluate(self.request.graph, self.prices)?;
+        Ok(Outcome {
+            lower_bound: Some(self.bound.min(evaluation.cost)),
+            plan,
+            evaluation,
+            smallest,
+            was_stopped: self.stopped,
+        })
     }
+}
+
+/// What it takes to solve the problem of everything on every axis.
+fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &Symmetry) -> u64 {
+    let graph = request.graph;
+    // So many multisets, or so many lists where no axes are alike.
+    let axes = prices.mesh.axes().len() as u64;
+    let many = |kinds: u64| -> u64 {
+        let each = (0..axes).map(|axis| if symmetry.is_none() { (kinds, 1) } else { (kinds + axis, axis + 1) });
+        each.fold(1u64, |product, (up, down)| product.saturating_mul(up) / down)
+    };
+    let states = |tensor: u32| {
+        let tensor = &graph.tensors[tensor as usize];
+        let splits = tensor.shape.iter().filter(|&&extent| extent > 1).count() as u64;
+        let kinds = 1 + splits + u64::from(tensor.partials.count_ones());
+        // With a copy or without on each axis.
+        many(if tensor.uses > 1 { 2 * kinds - 1 } else { kinds })
+    };
+    let mut entries: u64 = 0;
+    for op in &graph.ops {
+        let Some(info) = graph.info(op) else { continue };
+        let ways = many((1 + info.analysis.strategies.len() + info.analysis.linear.len()) as u64);
+        for &tensor in op.operands.iter().chain(&op.results).flatten() {
+            entries = entries.saturating_add(ways.saturating_mul(states(tensor)));
+        }
+    }
+    // Most ways are beaten by others before the solver sees them, but they have to be made.
+    entries.saturating_mul(ENTRY) / PART
 }

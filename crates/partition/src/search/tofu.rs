@@ -89,7 +89,7 @@ pub(super) fn finish(request: &Request<'_>, plan: Plan, was_stopped: bool) -> Re
     let plan = on_mesh(request, plan);
     let prices = Prices::new(request.machine, plan.mesh.clone(), request.objective, request.reduce_scatter);
     let evaluation = plan.evaluate(request.graph, &prices)?;
-    Ok(Outcome { plan, evaluation, lower_bound: None, was_stopped })
+    Ok(Outcome { plan, evaluation, lower_bound: None, smallest: None, was_stopped })
 }
 
 /// A plan over all devices at once, on the axes of the mesh that was asked for.
