@@ -18,9 +18,12 @@ module {
     // CHECK-NEXT: %3 = sdy.collective_permute %2 {out_sharding = #sdy.sharding<@mesh, [{"b", "a"}, {}, {"c"}]>}
     // OUT-NEXT: %3 = sdy.collective_permute %2 out_sharding=<@mesh, [{"b", "a"}, {}, {"c"}]> : tensor<8x8x8xf32>
     %3 = sdy.collective_permute %2 out_sharding=<@mesh, [{"b", "a"}, {}, {"c"}]> : tensor<8x8x8xf32>
-    // CHECK-NEXT: %4 = sdy.all_reduce %3 {out_sharding = #sdy.sharding<@mesh, [{"b", "a"}, {}, {}]>, reduction_axes = #sdy.axis_ref_list<{"c"}>}
-    // OUT-NEXT: %4 = sdy.all_reduce {"c"} %3 out_sharding=<@mesh, [{"b", "a"}, {}, {}]> : tensor<8x8x8xf32>
-    %4 = "sdy.all_reduce"(%3) <{out_sharding = #sdy.sharding<@mesh, [{"b", "a"}, {}, {}]>, reduction_axes = #sdy<axis_ref_list{"c"}>}> : (tensor<8x8x8xf32>) -> tensor<8x8x8xf32>
+    // CHECK-NEXT: %gathered = sdy.all_gather %3
+    // OUT-NEXT: %gathered = sdy.all_gather [{}, {}, {"c"}] %3 out_sharding=<@mesh, [{"b", "a"}, {}, {}]> : tensor<8x8x8xf32>
+    %gathered = sdy.all_gather [{}, {}, {"c"}] %3 out_sharding=<@mesh, [{"b", "a"}, {}, {}]> : tensor<8x8x8xf32>
+    // CHECK-NEXT: %4 = sdy.all_reduce %gathered {out_sharding = #sdy.sharding<@mesh, [{"b", "a"}, {}, {}]>, reduction_axes = #sdy.axis_ref_list<{"c"}>}
+    // OUT-NEXT: %4 = sdy.all_reduce {"c"} %gathered out_sharding=<@mesh, [{"b", "a"}, {}, {}]> : tensor<8x8x8xf32>
+    %4 = "sdy.all_reduce"(%gathered) <{out_sharding = #sdy.sharding<@mesh, [{"b", "a"}, {}, {}]>, reduction_axes = #sdy<axis_ref_list{"c"}>}> : (tensor<8x8x8xf32>) -> tensor<8x8x8xf32>
     // CHECK-NEXT: %5 = sdy.reduce_scatter %4
     // OUT-NEXT: %5 = sdy.reduce_scatter [{}, {"c"}, {}] %4 out_sharding=<@mesh, [{"b", "a"}, {"c"}, {}]> {mhlo.note = 1 : i64} : tensor<8x8x8xf32>
     %5 = sdy.reduce_scatter [{}, {"c"}, {}] %4 out_sharding=<@mesh, [{"b", "a"}, {"c"}, {}]> {mhlo.note = 1} : tensor<8x8x8xf32>

@@ -57,7 +57,7 @@ func.func @values(%x: tensor<4xf32>) -> tensor<4xf32> {
   %5 = stablehlo.slice %x [0:2] : (tensor<5xf32>) -> tensor<2xf32>
   // expected-error@+1 {{the op has one operand, but 2 types written for them}}
   %6 = stablehlo.reshape %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x2xf32>
-  // expected-error@+1 {{result 0 of `tensor.negate` is written as `tensor<4xf64>`, but `tensor.negate` gives `tensor<4xf32>`}}
+  // expected-error@+1 {{result 0 of `stablehlo.negate` is written as `tensor<4xf64>`, but `stablehlo.negate` gives `tensor<4xf32>`}}
   %7 = "stablehlo.negate"(%x) : (tensor<4xf32>) -> tensor<4xf64>
   return %x : tensor<4xf32>
 }

@@ -46,6 +46,8 @@ use aliases::Aliases;
 use scope::Scope;
 use statement::Kind;
 
+use crate::syntax::foreign_name;
+
 /// What to do with what is not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReadOptions {
@@ -74,6 +76,20 @@ pub fn read_part(
     let mut reader = Reader::new(text, base, registry, options);
     reader.file();
     reader.finish()
+}
+
+/// Names ops as the text does. The verifier names ours.
+fn in_foreign_words(found: &mut Diagnostic) {
+    let renamed = |text: &str| {
+        let parts = text.split('`').enumerate().map(|(index, part)| match part.strip_prefix("tensor.") {
+            Some(_) if index % 2 == 1 => foreign_name(part).unwrap_or_else(|| part.to_owned()),
+            _ => part.to_owned(),
+        });
+        parts.collect::<Vec<String>>().join("`")
+    };
+    found.message = renamed(&found.message);
+    found.help = found.help.as_deref().map(renamed);
+    found.notes.iter_mut().for_each(|note| *note = renamed(note));
 }
 
 /// How deep types, attributes and locations may nest.
@@ -149,6 +165,7 @@ impl<'s> Reader<'s> {
         if !self.stopped {
             self.found.extend(verify_damaged(&self.module, &self.damage));
         }
+        self.found.iter_mut().for_each(in_foreign_words);
         // Types cannot be left away here.
         let results = self.found.iter_mut().filter(|found| found.code.id == codes::WRONG_RESULT_TYPE.id);
         results.for_each(|found| found.help = None);

@@ -1,7 +1,7 @@
 //! Attributes, as what they say. Which of our attributes they become is `translate`'s business.
 
 use tofu_diagnostics::{Diagnostic, Span, codes, suggest};
-use tofu_ir::{Attr, AttrData, DialectAttr, ElementType, ParametricDef, SymbolRef, TypeData};
+use tofu_ir::{Attr, AttrData, DialectAttr, ElementKind, ElementType, ParametricDef, SymbolRef, TypeData};
 use tofu_syntax::literals::{looks_like_float, number, unescape};
 
 use super::{Read, Reader, Reported, aliases::Meaning};
@@ -123,7 +123,11 @@ impl<'s> Reader<'s> {
         } else {
             ElementType::I64
         };
-        number(text, element).or_else(|message| self.fail(&codes::BAD_LITERAL, span, message))
+        match (number(text, element), same_bits(text, element)) {
+            (Ok(data), _) => Ok(data),
+            (Err(_), Some(value)) => Ok(AttrData::Int(value, element)),
+            (Err(message), None) => self.fail(&codes::BAD_LITERAL, span, message),
+        }
     }
 
     /// `{key = value, flag}` as an attribute. A key that is written twice counts once.
@@ -300,5 +304,15 @@ impl<'s> Reader<'s> {
             self.ty()?;
         }
         Ok(())
+    }
+}
+
+/// The integer of a type that has the bits of another one: MLIR's integers have no sign, and `255 : i8` is `-1 : i8`.
+fn same_bits(text: &str, element: ElementType) -> Option<i128> {
+    let (value, (low, high)) = (text.parse::<i128>().ok()?, element.integer_range()?);
+    match element.kind() {
+        ElementKind::Bool if value == -1 => Some(1),
+        ElementKind::Signed if (high + 1..=high - low).contains(&value) => Some(value - (high - low + 1)),
+        _ => None,
     }
 }

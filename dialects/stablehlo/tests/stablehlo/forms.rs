@@ -175,6 +175,26 @@ fn large_constants_are_bytes() {
     assert_eq!(whole(&read(&written)), whole(&module));
 }
 
+/// MLIR's integers have no sign: a number is what has its bits.
+#[test]
+fn integers_may_be_written_without_their_sign() {
+    let of = |number: &str| read(&format!("module attributes {{mhlo.n = {number}}} {{\n}}\n"));
+    for (one, other) in [
+        ("255 : i8", "-1 : i8"),
+        ("128 : i8", "-128 : i8"),
+        ("15 : i4", "-1 : i4"),
+        ("18446744073709551615 : i64", "-1 : i64"),
+        ("-1 : i1", "1 : i1"),
+    ] {
+        assert_eq!(whole(&of(one)), whole(&of(other)), "{one}");
+    }
+    for wrong in ["256 : i8", "-129 : i8", "-2 : i1", "256 : ui8", "-1 : ui8"] {
+        let parsed =
+            parse(&format!("module attributes {{mhlo.n = {wrong}}} {{\n}}\n"), ReadOptions::default());
+        assert!(!parsed.is_ok(), "{wrong}");
+    }
+}
+
 /// A constant that was left out when it was printed, and the alignment at the head of a resource.
 #[test]
 fn resources_are_constants() {
