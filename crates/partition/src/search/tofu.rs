@@ -28,7 +28,7 @@ use crate::plan::Plan;
 use crate::price::Prices;
 
 /// So many plans are kept from cut to cut.
-const KEPT: usize = 3;
+const KEPT: usize = 2;
 
 /// What makes the algorithms different.
 #[derive(Clone, Copy)]
@@ -133,33 +133,30 @@ enum Tie {
     Repeated,
     /// Early dimensions, rather.
     Early,
-    /// Late ones.
-    Late,
 }
 
 impl Tie {
-    const ALL: [Tie; 3] = [Tie::Repeated, Tie::Early, Tie::Late];
+    const ALL: [Tie; 2] = [Tie::Repeated, Tie::Early];
 
     /// The states of least cost.
     fn decide(self, model: &Model) -> Vec<usize> {
         match self {
             Tie::Repeated => minimise(model),
-            Tie::Early | Tie::Late => minimise(&self.replaced(model)),
+            Tie::Early => minimise(&early(model)),
         }
     }
+}
 
-    /// The model with the words that decide replaced.
-    fn replaced(self, model: &Model) -> Model {
-        let counts = |table: &Table| {
-            let costs = table.costs.iter().map(|entry| cost((entry >> 64) as u64, 0)).collect();
-            Table { scope: table.scope.clone(), costs }
-        };
-        let mut tables: Vec<Table> = model.tables.iter().map(counts).collect();
-        for (variable, &size) in model.sizes.iter().enumerate() {
-            let rank = |state: usize| if matches!(self, Tie::Early) { state } else { size - 1 - state };
-            let costs = (0..size).map(|state| cost(0, rank(state) as u64)).collect();
-            tables.push(Table { scope: SmallVec::from_slice(&[variable as u32]), costs });
-        }
-        Model { sizes: model.sizes.clone(), tables, constant: model.constant }
+/// The model with other words that decide: the numbers of the states.
+fn early(model: &Model) -> Model {
+    let counts = |table: &Table| {
+        let costs = table.costs.iter().map(|entry| cost((entry >> 64) as u64, 0)).collect();
+        Table { scope: table.scope.clone(), costs }
+    };
+    let mut tables: Vec<Table> = model.tables.iter().map(counts).collect();
+    for (variable, &size) in model.sizes.iter().enumerate() {
+        let costs = (0..size).map(|state| cost(0, state as u64)).collect();
+        tables.push(Table { scope: SmallVec::from_slice(&[variable as u32]), costs });
     }
+    Model { sizes: model.sizes.clone(), tables, constant: model.constant }
 }
