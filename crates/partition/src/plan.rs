@@ -244,7 +244,9 @@ impl Plan {
                 }
             }
             if stored.copy.is_some_and(Layouts::is_partial) || !stored.is_gathered(axes) {
-                return broken(format!("tensor {number} has a copy that is not whole where the first is not"));
+                return broken(format!(
+                    "tensor {number} has a copy that is not whole where the first is not"
+                ));
             }
             if stored.first.is_partial() && tensor.partials == 0 {
                 return broken(format!("tensor {number} is kept as terms, but nothing makes terms of it"));

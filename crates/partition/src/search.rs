@@ -9,6 +9,7 @@
 
 mod batch;
 mod coarsen;
+mod constants;
 mod cut;
 mod frontier;
 mod greedy;

@@ -5,6 +5,8 @@
 //! the least over its ways of what it costs to convert what it reads and gives. Ops that are alike and touch classes of
 //! the same states share the table; what is alike and touches the same classes counts as often as there is of it.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tofu_sharding::{Layout, Layouts};
@@ -165,6 +167,14 @@ impl Cut<'_> {
                 if layouts.iter().any(splits) {
                     layouts.retain(|layouts| splits(layouts));
                 }
+                // Splits that leave devices without anything are for what has no others.
+                let fills = |layouts: &Layouts| match layouts.on(self.axis) {
+                    Layout::Split(dim) => layouts.shards(&self.prices.mesh, dim) <= of.shape[dim],
+                    Layout::Replicated | Layout::Partial(_) => true,
+                };
+                if layouts.iter().any(fills) {
+                    layouts.retain(|layouts| fills(layouts));
+                }
             }
             if layouts.is_empty() {
                 return Err(Failure::Constrained);
@@ -280,14 +290,18 @@ impl Cut<'_> {
         let once = |&choice: &Choice| now.with(self.axis, choice);
         let twice = |&choice: &Choice| self.next.map(|next| once(&choice).with(next, choice));
         let all: Vec<Choices> = choices.iter().map(once).chain(choices.iter().filter_map(twice)).collect();
-        let found = ways(info, &self.prices.mesh, &all);
-        let way = |choices: Choices| found.iter().find(|way| way.choices == choices).cloned();
-        let pair = |choice: &Choice| {
-            let way_once = way(once(choice))?;
-            let twin = self.next.map(|_| twice(choice).and_then(way).unwrap_or_else(|| way_once.clone()));
-            Some((way_once, twin))
+        // In the order of what was asked, with gaps: each is taken once.
+        let mut found: VecDeque<Way> = ways(info, &self.prices.mesh, &all).into();
+        let mut take = |choices: Choices| found.pop_front_if(|way| way.choices == choices);
+        let once_each: Vec<Option<Way>> = choices.iter().map(|choice| take(once(choice))).collect();
+        let twins: Vec<Option<Way>> =
+            choices.iter().map(|choice| twice(choice).and_then(&mut take)).collect();
+        let pair = |(way, twin): (Option<Way>, Option<Way>)| {
+            let way = way?;
+            let twin = self.next.map(|_| twin.unwrap_or_else(|| way.clone()));
+            Some((way, twin))
         };
-        choices.iter().filter_map(pair).collect()
+        once_each.into_iter().zip(twins).filter_map(pair).collect()
     }
 
     /// A layout with the next axis doing what this one does, where that is possible.

@@ -118,3 +118,22 @@ fn cuts_go_on_where_others_stopped() {
     assert_eq!(found(&graph, Algorithm::EqualChop, 4).evaluation.cost, 768);
     assert_eq!(found(&graph, Algorithm::Tofu, 4).evaluation.cost, 256 + 256);
 }
+
+/// The broadcast of a number is made where it is wanted: no device holds all of it.
+#[test]
+fn what_depends_on_no_argument_is_made_in_parts() {
+    let module = program(
+        "func @f(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %c = tensor.constant dense<2.0> : tensor<f32>
+  %b = tensor.broadcast_in_dim %c {dimensions = []} : tensor<8x8xf32>
+  %y = tensor.multiply %x, %b
+  return %y
+}",
+    );
+    let graph = graph(&module, 0);
+    for algorithm in [Algorithm::Tofu, Algorithm::AllRowGreedy] {
+        let (cost, layouts) = kept(&graph, algorithm, &["x", "b", "y", "c"]);
+        assert_eq!(cost, 0);
+        assert_eq!(layouts, [Layout::Split(0), Layout::Split(0), Layout::Split(0), Layout::Replicated]);
+    }
+}

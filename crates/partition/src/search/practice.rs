@@ -26,7 +26,7 @@ use crate::states::{Stored, candidates};
 use crate::way::{Choices, choices_along, way_of};
 
 /// The units of work that are spent at most: it is a baseline, and most graphs need less.
-const MOST_WORK: u64 = 200_000_000;
+const MOST_WORK: u64 = 50_000_000;
 
 /// Which one.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -18,7 +18,8 @@ use std::time::Instant;
 use smallvec::SmallVec;
 use tofu_sharding::{Layouts, Mesh};
 
-use super::coarsen::Coarse;
+use super::coarsen::{Coarse, constants};
+use super::constants::settle;
 use super::cut::{Coarsely, Cut, Tables};
 use super::frontier::{Model, Table, cost, minimise};
 use super::optimal::mesh_of_sizes;
@@ -28,7 +29,7 @@ use crate::plan::Plan;
 use crate::price::Prices;
 
 /// So many plans are kept from cut to cut.
-const KEPT: usize = 3;
+const KEPT: usize = 2;
 
 /// What makes the algorithms different.
 #[derive(Clone, Copy)]
@@ -77,16 +78,17 @@ pub(super) fn search(
     }
     let (counted, plan) = plans.swap_remove(0);
     let outcome = finish(request, coarse.plan(&mesh, &plan.layouts, &plan.choices), was_stopped)?;
-    debug_assert!(
-        outcome.plan.mesh != mesh || outcome.evaluation.cost == i128::from(counted),
-        "another measure"
-    );
+    let is_same = outcome.plan.mesh != mesh || outcome.evaluation.cost <= i128::from(counted);
+    debug_assert!(is_same, "cuts are measured otherwise than plans");
     Ok(outcome)
 }
 
 /// A plan as an outcome, on the mesh that was asked for.
 pub(super) fn finish(request: &Request<'_>, plan: Plan, was_stopped: bool) -> Result<Outcome, Failure> {
-    let plan = on_mesh(request, plan);
+    let mut plan = on_mesh(request, plan);
+    let mut free = constants(request.graph);
+    request.constraints.tensors().for_each(|tensor| free[tensor as usize] = false);
+    settle(request.graph, &mut plan, &free)?;
     let prices = Prices::new(request.machine, plan.mesh.clone(), request.objective, request.reduce_scatter);
     let evaluation = plan.evaluate(request.graph, &prices)?;
     Ok(Outcome { plan, evaluation, lower_bound: None, smallest: None, was_stopped })
@@ -131,35 +133,32 @@ pub(super) fn one_axis(request: &Request<'_>) -> Mesh {
 enum Tie {
     /// What it would cost to cut along the next axis the same way.
     Repeated,
-    /// Early dimensions, rather.
-    Early,
-    /// Late ones.
+    /// Late dimensions, rather: those of features, as programs have them.
     Late,
 }
 
 impl Tie {
-    const ALL: [Tie; 3] = [Tie::Repeated, Tie::Early, Tie::Late];
+    const ALL: [Tie; 2] = [Tie::Repeated, Tie::Late];
 
     /// The states of least cost.
     fn decide(self, model: &Model) -> Vec<usize> {
         match self {
             Tie::Repeated => minimise(model),
-            Tie::Early | Tie::Late => minimise(&self.replaced(model)),
+            Tie::Late => minimise(&late(model)),
         }
     }
+}
 
-    /// The model with the words that decide replaced.
-    fn replaced(self, model: &Model) -> Model {
-        let counts = |table: &Table| {
-            let costs = table.costs.iter().map(|entry| cost((entry >> 64) as u64, 0)).collect();
-            Table { scope: table.scope.clone(), costs }
-        };
-        let mut tables: Vec<Table> = model.tables.iter().map(counts).collect();
-        for (variable, &size) in model.sizes.iter().enumerate() {
-            let rank = |state: usize| if matches!(self, Tie::Early) { state } else { size - 1 - state };
-            let costs = (0..size).map(|state| cost(0, rank(state) as u64)).collect();
-            tables.push(Table { scope: SmallVec::from_slice(&[variable as u32]), costs });
-        }
-        Model { sizes: model.sizes.clone(), tables, constant: model.constant }
+/// The model with other words that decide: the numbers of the states, from the last one on.
+fn late(model: &Model) -> Model {
+    let counts = |table: &Table| {
+        let costs = table.costs.iter().map(|entry| cost((entry >> 64) as u64, 0)).collect();
+        Table { scope: table.scope.clone(), costs }
+    };
+    let mut tables: Vec<Table> = model.tables.iter().map(counts).collect();
+    for (variable, &size) in model.sizes.iter().enumerate() {
+        let costs = (0..size).map(|state| cost(0, (size - 1 - state) as u64)).collect();
+        tables.push(Table { scope: SmallVec::from_slice(&[variable as u32]), costs });
     }
+    Model { sizes: model.sizes.clone(), tables, constant: model.constant }
 }

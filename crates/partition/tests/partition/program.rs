@@ -1,4 +1,4 @@
-//! Programs as the tests and the comparison of algorithms read them.
+//! Programs as the tests read them.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub(crate) fn program(text: &str) -> Module {
     assert!(parsed.is_ok(), "{:?}", parsed.diagnostics);
     let mut module = parsed.module;
     let root = module.root();
-    tofu_pass_inline::inline_calls(&mut module, root, u64::MAX).unwrap();
+    tofu_dialect_func::inline_calls(&mut module, root, u64::MAX).unwrap();
     tofu_pass_simplify::simplify(&mut module, root);
     module
 }
@@ -59,6 +59,6 @@ pub(crate) fn graph(module: &Module) -> Graph<'_> {
     let pairs = module.arguments(body).iter().zip(&results);
     let tied = pairs.take_while(|(argument, result)| module.ty(**argument) == module.ty(**result)).count();
     let ties: Vec<(usize, usize)> = (0..tied).map(|place| (place, place)).collect();
-    let facts = Facts { trips: &|_| None, ties: &ties, in_memory: &|_| true };
+    let facts = Facts { trips: &|_| None, ties: &ties, in_memory: &|_| true, converts: &|_| false };
     Graph::of(module, function, &Descriptions::new(), &facts).unwrap()
 }
