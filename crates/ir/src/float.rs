@@ -158,13 +158,8 @@ fn round_magnitude(format: Format, value: f64) -> u64 {
 }
 
 fn encode_scale(value: f64) -> u64 {
-    if value.is_nan() || value < 0.0 {
-        return 0xFF;
-    }
-    if value == 0.0 {
-        return 0;
-    }
-    if value.is_infinite() {
+    // There is no zero, no sign and no infinity.
+    if value.is_nan() || value <= 0.0 || value.is_infinite() {
         return 0xFF;
     }
     let exponent = ((value.to_bits() >> 52) & 0x7FF) as i64 - 1023;
@@ -228,5 +223,9 @@ mod tests {
         let above_tie = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
         assert_eq!(encode_float(ElementType::F16, above_tie), 0x3C01);
         assert!(decode_float(ElementType::F8E4M3FNUZ, 0x80).is_nan());
+        for value in [0.0, -0.0, -1.0, f64::INFINITY, f64::NAN, 1e300] {
+            assert_eq!(encode_float(ElementType::F8E8M0FNU, value), 0xFF, "{value}");
+        }
+        assert_eq!(encode_float(ElementType::F8E8M0FNU, 1e-300), 0);
     }
 }

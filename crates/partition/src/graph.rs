@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, codes};
 use tofu_ir::{
-    AttrData, BlockId, Control, ElementType, Module, OpId, Profile, RegionId, SecondaryMap, Trait, Type, ValueId,
+    AttrData, BlockId, Control, ElementType, Module, OpId, Profile, RegionId, SecondaryMap, Trait, Type,
+    ValueId,
 };
 use tofu_sharding::Reducer;
 use tofu_tdl::{Combine, Descriptions, Linear, OpaqueRegistry};
@@ -278,7 +279,8 @@ impl Walk<'_, '_> {
                         _ => None,
                     };
                     let tuple = self.tuples.get(&module.operand(op, 0));
-                    let tensor = tuple.zip(index).and_then(|(tuple, index)| tuple.get(index).copied().flatten());
+                    let tensor =
+                        tuple.zip(index).and_then(|(tuple, index)| tuple.get(index).copied().flatten());
                     match tensor {
                         Some(tensor) => self.alias(module.result(op, 0), Some(tensor)),
                         None => self.push_op(op, times, OpKind::Whole)?,
@@ -307,10 +309,8 @@ impl Walk<'_, '_> {
     /// What is carried is one tensor: the arguments of both regions, and the result.
     fn enter_loop(&mut self, op: OpId, times: u64) -> Result<Vec<Frame>, Diagnostic> {
         let module = self.graph.module;
-        let blocks: Vec<BlockId> = module
-            .regions(op)
-            .map(|region| only_block(module, op, region))
-            .collect::<Result<_, _>>()?;
+        let blocks: Vec<BlockId> =
+            module.regions(op).map(|region| only_block(module, op, region)).collect::<Result<_, _>>()?;
         let [condition, body] = blocks[..] else {
             return Err(module.error(op, &codes::CANNOT_PARTITION, "a loop has a condition and a body"));
         };
@@ -349,7 +349,13 @@ impl Walk<'_, '_> {
         if let Some(tensor) = decides {
             self.graph.tensors[tensor as usize].uses += 1;
             let operands = SmallVec::from_slice(&[Some(tensor)]);
-            self.graph.ops.push(Op { id: op, times, operands, results: SmallVec::new(), kind: OpKind::Whole });
+            self.graph.ops.push(Op {
+                id: op,
+                times,
+                operands,
+                results: SmallVec::new(),
+                kind: OpKind::Whole,
+            });
         }
         let mut frames = Vec::new();
         for region in module.regions(op) {

@@ -9,6 +9,8 @@ mod price;
 mod problem;
 mod search;
 mod states;
+#[cfg(test)]
+mod testing;
 mod way;
 
 pub use constraints::Constraints;

@@ -1,6 +1,6 @@
 //! What one op costs, and what becomes of its operands and results when a variable of its description is split.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 use tofu_ir::{ElementType, Module, OpId};
@@ -32,7 +32,10 @@ pub struct OpInfo {
     /// Those of the results.
     pub results: SmallVec<[Shape; 1]>,
     /// For each strategy, how many values its variable has.
-    pub values: Vec<u64>,}
+    pub values: Vec<u64>,
+    /// What was asked before, by strategy and workers: regions take a while, and searches ask again and again.
+    shares: Mutex<Vec<((usize, u64), Option<Arc<Shares>>)>>,
+}
 
 /// The extents of a tensor, and the bits of its elements.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -102,15 +105,15 @@ impl OpInfo {
         let (description, analysis) = descriptions.of(module, op).ok()?;
         let solution = solve_op(module, op, &description).ok()?;
         let extents = solution.static_extents()?;
-        let shape = |ty: &tofu_ir::TensorType| {
-            Some(Shape { extents: ty.static_dims()?, bits: ty.element.bits() })
-        };
+        let shape =
+            |ty: &tofu_ir::TensorType| Some(Shape { extents: ty.static_dims()?, bits: ty.element.bits() });
         let operands: SmallVec<[Shape; 4]> = solution.operands.iter().map(shape).collect::<Option<_>>()?;
         let results: SmallVec<[Shape; 1]> = solution.results.iter().map(shape).collect::<Option<_>>()?;
         let whole = Part::default();
         let total = cost(&description, &extents, &solution.types, &whole, functions);
         let read = regions(&description, &extents, &whole);
-        let reads = read.iter().zip(&operands).map(|(region, shape)| bytes(region.len(), shape.bits)).collect();
+        let reads =
+            read.iter().zip(&operands).map(|(region, shape)| bytes(region.len(), shape.bits)).collect();
         // What a product of bf16 is computed in are its operands.
         let floats = || solution.operands.iter().map(|ty| ty.element).filter(|element| element.is_float());
         let result = solution.results.first().map(|ty| ty.element);
@@ -131,12 +134,23 @@ impl OpInfo {
             operands,
             results,
             values,
+            shares: Mutex::default(),
         })
     }
 
     /// How the op looks when the variable of a strategy is split over so many workers; none if they would get no less
     /// than without.
-    pub fn shares(&self, strategy: usize, workers: u64) -> Option<Shares> {
+    pub fn shares(&self, strategy: usize, workers: u64) -> Option<Arc<Shares>> {
+        let mut known = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, shares)) = known.iter().find(|(of, _)| *of == (strategy, workers)) {
+            return shares.clone();
+        }
+        let shares = self.shares_of(strategy, workers).map(Arc::new);
+        known.push(((strategy, workers), shares.clone()));
+        shares
+    }
+
+    fn shares_of(&self, strategy: usize, workers: u64) -> Option<Shares> {
         let of = self.analysis.strategies.get(strategy)?;
         let share = of.padded_share(&self.description, &self.extents, workers);
         if share >= self.values[strategy] {
@@ -148,12 +162,17 @@ impl OpInfo {
             Combine::Concat { dim } => {
                 Give::Share { dim, misplaced: misplaced(share, shape.extents[dim], workers) }
             }
-            Combine::Partial { reducer, .. } => Reducer::of_description(reducer).map_or(Give::Combined, Give::Partial),
+            Combine::Partial { reducer, .. } => {
+                Reducer::of_description(reducer).map_or(Give::Combined, Give::Partial)
+            }
         };
         let mut results: SmallVec<[Give; 1]> = of.outputs.iter().zip(&self.results).map(gives).collect();
         // What is combined by a combiner of its own, and what is carried along, goes together.
         if !of.carried.is_empty() {
-            results.iter_mut().filter(|give| matches!(give, Give::Partial(_))).for_each(|give| *give = Give::Combined);
+            results
+                .iter_mut()
+                .filter(|give| matches!(give, Give::Partial(_)))
+                .for_each(|give| *give = Give::Combined);
         }
         Some(Shares { share, operands, results })
     }
@@ -222,7 +241,11 @@ fn quick_need(
 }
 
 /// The one dimension along which workers need different parts, if there is one along which shares serve.
-fn need<'r, I: Iterator<Item = (u64, &'r Region)>>(shape: &Shape, workers: u64, regions: impl Fn() -> I) -> Need {
+fn need<'r, I: Iterator<Item = (u64, &'r Region)>>(
+    shape: &Shape,
+    workers: u64,
+    regions: impl Fn() -> I,
+) -> Need {
     if regions().all(|(_, region)| region.is_empty()) {
         return Need::Nothing;
     }

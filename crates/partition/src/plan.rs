@@ -1,6 +1,10 @@
 //! A plan: how every op is done and every tensor kept; what it costs, and whether it holds together.
 
+use std::collections::hash_map::Entry;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use tofu_ir::Type;
 use tofu_machine::Collective;
 use tofu_sharding::{Layouts, Mesh, Step};
 
@@ -95,27 +99,43 @@ impl Plan {
     /// # Errors
     /// Where it does not hold together.
     pub fn evaluate(&self, graph: &Graph<'_>, prices: &Prices<'_>) -> Result<Evaluation, Broken> {
-        self.verify(graph)?;
+        let done = self.checked(graph)?;
         let mut sum = Sum { evaluation: Evaluation::default(), prices };
         for (tensor, &stored) in self.stored.iter().enumerate() {
             if let Some(copy) = stored.copy {
                 let id = tensor as TensorId;
-                sum.send(prices.conversion(shape_of(graph, id), stored.first, copy), graph.tensors[tensor].times, id, None);
+                sum.send(
+                    prices.conversion(shape_of(graph, id), stored.first, copy),
+                    graph.tensors[tensor].times,
+                    id,
+                    None,
+                );
             }
         }
         for (number, op) in graph.ops.iter().enumerate() {
             if op.kind == OpKind::Constant {
                 continue;
             }
-            let way = self.way(graph, number)?;
+            let whole;
+            let way = match done.way(number) {
+                Some(way) => way,
+                None => {
+                    whole = whole_way(op);
+                    &whole
+                }
+            };
             let here = Some(number as u32);
             if let Some(info) = graph.info(op) {
                 let in_memory = |tensors: &[Option<TensorId>], place: usize| {
-                    tensors.get(place).copied().flatten().is_none_or(|tensor| graph.tensors[tensor as usize].in_memory)
+                    tensors
+                        .get(place)
+                        .copied()
+                        .flatten()
+                        .is_none_or(|tensor| graph.tensors[tensor as usize].in_memory)
                 };
                 let reads = |place: usize| in_memory(&op.operands, place);
                 let writes = |place: usize| in_memory(&op.results, place);
-                let all = i128::from(prices.way(info, &way, &reads, &writes)) * i128::from(op.times);
+                let all = i128::from(prices.way(info, way, &reads, &writes)) * i128::from(op.times);
                 let own = i128::from(prices.steps(&way.own)) * i128::from(op.times);
                 sum.evaluation.cost += all - own;
                 sum.evaluation.compute += all - own;
@@ -125,7 +145,9 @@ impl Plan {
             for (tensor, wanted) in op.operands.iter().zip(&way.operands) {
                 let (Some(tensor), Some(wanted)) = (*tensor, wanted) else { continue };
                 let shape = shape_of(graph, tensor);
-                let from = self.stored[tensor as usize].layouts().min_by_key(|&from| prices.want(shape, from, wanted).0);
+                let from = self.stored[tensor as usize]
+                    .layouts()
+                    .min_by_key(|&from| prices.want(shape, from, wanted).0);
                 let Some(from) = from else { continue };
                 let (_, is_whole) = prices.want(shape, from, wanted);
                 let to = if is_whole { wanted.without } else { wanted.layouts };
@@ -188,14 +210,23 @@ impl Plan {
     /// # Errors
     /// The first thing that is wrong.
     pub fn verify(&self, graph: &Graph<'_>) -> Result<(), Broken> {
+        self.checked(graph).map(drop)
+    }
+
+    /// Checks it, and gives the ways of all ops: those of ops that are alike and do the same are made once.
+    fn checked(&self, graph: &Graph<'_>) -> Result<Done, Broken> {
         let broken = |message: String| Err(Broken { message });
         if self.choices.len() != graph.ops.len() || self.stored.len() != graph.tensors.len() {
             return broken("the plan is one of another program".to_owned());
         }
         let axes = self.mesh.axes().len();
+        let mut known: FxHashSet<(Type, Layouts)> = FxHashSet::default();
         for (number, stored) in self.stored.iter().enumerate() {
             let tensor = &graph.tensors[number];
             for layouts in stored.layouts() {
+                if !known.insert((tensor.ty, layouts)) {
+                    continue;
+                }
                 let sharding = layouts.sharding(&self.mesh, &tensor.shape);
                 let extents: SmallVec<[Option<u64>; 4]> = tensor.shape.iter().copied().map(Some).collect();
                 if let Err(error) = sharding.check(&self.mesh, &extents) {
@@ -212,10 +243,36 @@ impl Plan {
                 return broken(format!("tensor {number} is kept as terms, but nothing makes terms of it"));
             }
         }
-        for op in 0..graph.ops.len() {
-            self.way(graph, op)?;
+        let mut done = Done { ways: Vec::new(), of: Vec::with_capacity(graph.ops.len()) };
+        let mut numbers: FxHashMap<(u32, Choices), u32> = FxHashMap::default();
+        for (number, op) in graph.ops.iter().enumerate() {
+            let OpKind::Described(info) = op.kind else {
+                done.of.push(None);
+                continue;
+            };
+            let way = match numbers.entry((info, self.choices[number])) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(place) => {
+                    done.ways.push(self.way(graph, number)?);
+                    *place.insert(done.ways.len() as u32 - 1)
+                }
+            };
+            done.of.push(Some(way));
         }
-        Ok(())
+        Ok(done)
+    }
+}
+
+/// How ops are done.
+struct Done {
+    ways: Vec<Way>,
+    of: Vec<Option<u32>>,
+}
+
+impl Done {
+    /// How an op is done; none if every device does all of it.
+    fn way(&self, op: usize) -> Option<&Way> {
+        self.of[op].map(|way| &self.ways[way as usize])
     }
 }
 
@@ -234,7 +291,14 @@ impl Sum<'_, '_> {
     }
 
     /// The cheapest conversion of what is kept to a layout.
-    fn become_one(&mut self, shape: TensorShape<'_>, stored: Stored, to: Layouts, times: u64, tensor: TensorId) {
+    fn become_one(
+        &mut self,
+        shape: TensorShape<'_>,
+        stored: Stored,
+        to: Layouts,
+        times: u64,
+        tensor: TensorId,
+    ) {
         if let Some(from) = stored.layouts().min_by_key(|&from| self.prices.convert(shape, from, to)) {
             self.send(self.prices.conversion(shape, from, to), times, tensor, None);
         }

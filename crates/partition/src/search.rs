@@ -3,12 +3,19 @@
 //! | algorithm | is | file |
 //! |---|---|---|
 //! | `optimal` | exact on one axis; on several, a bound and what is near to it | `optimal` |
+//! | `tofu`, `equalchop`, `icml18` | the paper's, and two others that it compares with | `tofu`; `coarsen`, `cut`, `frontier` |
+//! | `allrow-greedy`, `spartan` | greedy ones that the paper compares with | `greedy` |
+//! | `data-parallel`, `fsdp`, `megatron` | what people do by hand | `practice`; `batch` |
 
+mod batch;
 mod coarsen;
 mod cut;
 mod frontier;
 mod greedy;
+#[cfg(test)]
+mod hand_counts;
 mod optimal;
+mod practice;
 mod tofu;
 
 use std::time::Duration;
@@ -18,6 +25,7 @@ use tofu_sharding::Mesh;
 use tofu_solver::Invalid;
 
 use self::greedy::Greedy;
+use self::practice::Practice;
 use self::tofu::Rules;
 use crate::constraints::Constraints;
 use crate::graph::Graph;
@@ -39,17 +47,26 @@ pub enum Algorithm {
     EqualChop,
     /// Tofu's, without splitting what is reduced, as Jia et al. (ICML 2018) do.
     Icml18,
+    /// State on every device, examples split along the batch.
+    DataParallel,
+    /// State split and gathered where it is used, examples split along the batch.
+    Fsdp,
+    /// Matrices split by columns and rows in turn, examples on every device.
+    Megatron,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Algorithm; 6] = [
+    pub const ALL: [Algorithm; 9] = [
         Algorithm::Optimal,
         Algorithm::Tofu,
         Algorithm::AllRowGreedy,
         Algorithm::Spartan,
         Algorithm::EqualChop,
         Algorithm::Icml18,
+        Algorithm::DataParallel,
+        Algorithm::Fsdp,
+        Algorithm::Megatron,
     ];
 
     /// Its name.
@@ -61,6 +78,9 @@ impl Algorithm {
             Algorithm::Spartan => "spartan",
             Algorithm::EqualChop => "equalchop",
             Algorithm::Icml18 => "icml18",
+            Algorithm::DataParallel => "data-parallel",
+            Algorithm::Fsdp => "fsdp",
+            Algorithm::Megatron => "megatron",
         }
     }
 
@@ -144,7 +164,10 @@ impl From<Broken> for Failure {
 ///
 /// # Errors
 /// When there is none.
-pub fn search(request: &Request<'_>, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Outcome, Failure> {
+pub fn search(
+    request: &Request<'_>,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Outcome, Failure> {
     match request.algorithm {
         Algorithm::Optimal => optimal::search(request, progress),
         Algorithm::Tofu => tofu::search(request, Rules { one_cut: false, reductions: true }, progress),
@@ -152,5 +175,8 @@ pub fn search(request: &Request<'_>, progress: &mut dyn FnMut(&Progress) -> bool
         Algorithm::Icml18 => tofu::search(request, Rules { one_cut: false, reductions: false }, progress),
         Algorithm::AllRowGreedy => greedy::search(request, Greedy::AllRow),
         Algorithm::Spartan => greedy::search(request, Greedy::Spartan),
+        Algorithm::DataParallel => practice::search(request, Practice::DataParallel, progress),
+        Algorithm::Fsdp => practice::search(request, Practice::Fsdp, progress),
+        Algorithm::Megatron => practice::search(request, Practice::Megatron, progress),
     }
 }

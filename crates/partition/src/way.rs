@@ -6,7 +6,7 @@ use tofu_machine::Collective;
 use tofu_sharding::{Layout, Layouts, Mesh, Reducer, Step, share};
 
 use crate::domain::Symmetry;
-use crate::op_info::{Give, Need, OpInfo, Shape, Shares, bytes};
+use crate::op_info::{Give, Need, OpInfo, Shape, bytes};
 
 /// What an op does on an axis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -126,37 +126,17 @@ pub(crate) fn combinations(
 /// The ways of doing an op as these choices say; those that give devices no less than others do are left out.
 pub(crate) fn ways(info: &OpInfo, mesh: &Mesh, choices: &[Choices]) -> Vec<Way> {
     let axes = mesh.axes().len().min(Layouts::MAX_AXES);
-    let mut cache = Cache { info, mesh, known: Vec::new() };
-    choices.iter().filter_map(|&choices| way(info, mesh, axes, choices, &mut cache)).collect()
+    choices.iter().filter_map(|&choices| way(info, mesh, axes, choices)).collect()
 }
 
 /// One way; none if there is no such way.
 pub fn way_of(info: &OpInfo, mesh: &Mesh, choices: Choices) -> Option<Way> {
     let axes = mesh.axes().len().min(Layouts::MAX_AXES);
-    way(info, mesh, axes, choices, &mut Cache { info, mesh, known: Vec::new() })
+    way(info, mesh, axes, choices)
 }
 
-/// The shares of the strategies that were asked for.
-struct Cache<'a> {
-    info: &'a OpInfo,
-    mesh: &'a Mesh,
-    known: Vec<((usize, u64), Option<Shares>)>,
-}
-
-impl Cache<'_> {
-    fn of(&mut self, strategy: usize, workers: u64) -> Option<Shares> {
-        let key = (strategy, workers);
-        if let Some((_, shares)) = self.known.iter().find(|(other, _)| *other == key) {
-            return shares.clone();
-        }
-        let shares = self.info.shares(strategy, workers);
-        self.known.push((key, shares.clone()));
-        shares
-    }
-}
-
-fn way(info: &OpInfo, mesh: &Mesh, axes: usize, choices: Choices, cache: &mut Cache<'_>) -> Option<Way> {
-    let size = |axis: usize| cache.mesh.axes()[axis].size;
+fn way(info: &OpInfo, mesh: &Mesh, axes: usize, choices: Choices) -> Option<Way> {
+    let size = |axis: usize| mesh.axes()[axis].size;
     // The strategies that are used, each with its axes and their product.
     let mut used: SmallVec<[(usize, SmallVec<[usize; 4]>, u64); 4]> = SmallVec::new();
     for axis in 0..axes {
@@ -179,11 +159,11 @@ fn way(info: &OpInfo, mesh: &Mesh, axes: usize, choices: Choices, cache: &mut Ca
     let mut misplaced: SmallVec<[(usize, usize, u64); 1]> = SmallVec::new();
     let mut combined: SmallVec<[(usize, usize); 1]> = SmallVec::new();
     for (strategy, along, workers) in &used {
-        let shares = cache.of(*strategy, *workers)?;
+        let shares = info.shares(*strategy, *workers)?;
         // Each of the axes must make shares smaller, or its devices only wait.
         for &axis in along {
             let fewer = workers / size(axis);
-            let less = if fewer <= 1 { info.values[*strategy] } else { cache.of(*strategy, fewer)?.share };
+            let less = if fewer <= 1 { info.values[*strategy] } else { info.shares(*strategy, fewer)?.share };
             if shares.share >= less {
                 return None;
             }
@@ -251,10 +231,15 @@ fn way(info: &OpInfo, mesh: &Mesh, axes: usize, choices: Choices, cache: &mut Ca
     if results.iter().any(|layouts| !has_one_reducer(*layouts, axes)) {
         return None;
     }
-    let wanted = operands.iter().zip(&info.operands).zip(&unread).map(|(((layouts, without, halo), shape), unread)| {
-        let halo = halo.iter().map(|&(dim, missing)| exchange(mesh, axes, *layouts, shape, dim, missing)).collect();
-        (!unread).then_some(Wanted { layouts: *layouts, halo, without: *without })
-    });
+    let wanted = operands.iter().zip(&info.operands).zip(&unread).map(
+        |(((layouts, without, halo), shape), unread)| {
+            let halo = halo
+                .iter()
+                .map(|&(dim, missing)| exchange(mesh, axes, *layouts, shape, dim, missing))
+                .collect();
+            (!unread).then_some(Wanted { layouts: *layouts, halo, without: *without })
+        },
+    );
     let wanted: SmallVec<[Option<Wanted>; 4]> = wanted.collect();
     let mut own: SmallVec<[Step; 1]> = misplaced
         .iter()

@@ -28,7 +28,7 @@ const INFINITE: i64 = 100_000_000_000_000_000;
 /// Work per lane between two meetings.
 const EPOCH: u64 = 500_000_000;
 
-/// Work on elimination through large tables, at most.
+/// Work on elimination through large tables, at most, and no more than half of what there is.
 const ELIMINATE: u64 = 4 * EPOCH;
 
 /// Up to this many nodes and labels a model is branched on.
@@ -124,7 +124,7 @@ impl Search<'_> {
         self.raise_bound(offset);
         self.report();
         let mut base = Reduced::new(model, self.deadline);
-        let mut meter = Meter::new(self.left().min(ELIMINATE), self.deadline);
+        let mut meter = Meter::new((self.left() / 2).min(ELIMINATE), self.deadline);
         let reduced = base.reduce(self.cut()).and_then(|()| base.eliminate(self.cut(), &mut meter));
         self.work += meter.spent;
         if reduced.is_err() {

@@ -1,10 +1,12 @@
 //! What of StableHLO's world has no place in our other dialects: attributes that only frameworks and XLA understand,
-//! shardings, and what nothing here knows.
+//! shardings, what programs expect of themselves, and what nothing here knows.
 
 mod attributes;
+mod check;
 mod sdy;
 
 pub use attributes::*;
+pub use check::*;
 pub use sdy::*;
 
 use tofu_ir::{BlockCount, DICT, Dialect, OpDef, STRING, Trait, any, op, optional, region, required};

@@ -7,8 +7,8 @@
 use tofu_ir::{ElementType, ParametricDef};
 
 use crate::dialect::{
-    CHANNEL_HANDLE, COMPARISON_DIRECTION, COMPARISON_TYPE, DOT_ALGORITHM, FFT_TYPE, GATHER, PRECISION,
-    RNG_ALGORITHM, RNG_DISTRIBUTION, SCATTER, TRANSPOSE,
+    ALL_TO_ALL_PARAMS, AXES, AXES_PER_DIMENSION, CHANNEL_HANDLE, COMPARISON_DIRECTION, COMPARISON_TYPE,
+    DOT_ALGORITHM, FFT_TYPE, GATHER, PRECISION, RNG_ALGORITHM, RNG_DISTRIBUTION, SCATTER, TRANSPOSE,
 };
 
 /// How an op is written.
@@ -32,6 +32,8 @@ pub(crate) enum Form {
     Each,
     /// The same, with the operands' types only, since there are no results.
     NoResult,
+    /// The same, with one type that all operands have.
+    Alike,
     /// The same, with the types without parentheses: `type, type -> type`.
     Chlo,
     /// Only as `"op"(%x) <{…}> ({…}) : (types) -> types`.
@@ -42,7 +44,11 @@ pub(crate) enum Form {
     Constant,
     Convolution,
     CustomCall,
+    /// `op %x, value {attributes}`, where the value has the operand's type.
+    Expect,
     Function,
+    /// `op axes %x out_sharding=<sharding> : type`.
+    Collective,
     ManualComputation,
     Mesh,
     Module,
@@ -109,6 +115,8 @@ pub(crate) enum Kind {
     Fields(&'static ParametricDef),
     /// `<…>`, a sharding.
     Sharding,
+    /// `{"x"}` or lists of such: axes, in front of the operand.
+    Axes(&'static ParametricDef),
     /// A word for one of these numbers, pretty only.
     Choice(&'static [&'static str]),
     /// A pair of lists with us, and two fields of `#stablehlo.dot<…>`; pretty `[1] x [0]`.
@@ -146,7 +154,7 @@ const fn plain(name: &'static str, kind: Kind) -> AttributeSyntax {
     attr("", name, name, kind)
 }
 
-use Kind::{Bool, Bools, Choice, Conv, Dot, Fields, Flat, Int, Ints, Padding, Pair, Word, Words};
+use Kind::{Axes, Bool, Bools, Choice, Conv, Dot, Fields, Flat, Int, Ints, Padding, Pair, Word, Words};
 
 const I32: Kind = Int(ElementType::I32);
 const I64: Kind = Int(ElementType::I64);
@@ -193,10 +201,27 @@ const PRECISION_CONFIG: AttributeSyntax =
 /// By name.
 static OPS: &[OpSyntax] = &[
     op("builtin.module", Form::Module, &[]),
+    op("check.expect_almost_eq", Form::Alike, &[]),
+    op("check.expect_almost_eq_const", Form::Expect, &[attr("", "value", "value", Kind::Same)]),
+    op(
+        "check.expect_close",
+        Form::NoResult,
+        &[
+            keyed("max_ulp_difference", "max_ulp_difference", I64),
+            keyed("min_ulp_difference", "min_ulp_difference", I64),
+        ],
+    ),
+    op("check.expect_eq", Form::Alike, &[]),
+    op("check.expect_eq_const", Form::Expect, &[attr("", "value", "value", Kind::Same)]),
     op("chlo.top_k", Form::TopK, &[keyed("k", "k", I64)]),
     op("func.call", Form::Call, &[]),
     op("func.func", Form::Function, &[attr("", "sym_visibility", "visibility", Kind::Same)]),
     op("func.return", Form::NoResult, &[]),
+    op("sdy.all_gather", Form::Collective, &[plain("gathering_axes", Axes(&AXES_PER_DIMENSION))]),
+    op("sdy.all_reduce", Form::Collective, &[plain("reduction_axes", Axes(&AXES))]),
+    op("sdy.all_slice", Form::Collective, &[plain("slicing_axes", Axes(&AXES_PER_DIMENSION))]),
+    op("sdy.all_to_all", Form::Collective, &[plain("params", Axes(&ALL_TO_ALL_PARAMS))]),
+    op("sdy.collective_permute", Form::Collective, &[]),
     op("sdy.data_flow_edge", Form::Plain, &[keyed("sharding", "sharding", Kind::Sharding)]),
     op("sdy.manual_computation", Form::ManualComputation, &[]),
     op("sdy.mesh", Form::Mesh, &[]),
@@ -206,8 +231,11 @@ static OPS: &[OpSyntax] = &[
         Form::Plain,
         &[keyed("allowed_direction", "allowed_direction", Choice(&["NONE", "FORWARD", "BACKWARD", "BOTH"]))],
     ),
+    op("sdy.reduce_scatter", Form::Collective, &[plain("reduce_scatter_axes", Axes(&AXES_PER_DIMENSION))]),
+    op("sdy.replicated_to_unreduced", Form::Collective, &[plain("axes", Axes(&AXES))]),
     op("sdy.reshard", Form::Sharding, &[]),
     op("sdy.return", Form::NoResult, &[]),
+    op("sdy.sharded_to_unreduced", Form::Collective, &[plain("axes", Axes(&AXES_PER_DIMENSION))]),
     op("sdy.sharding_constraint", Form::Sharding, &[]),
     op("sdy.sharding_group", Form::NoResult, &[keyed("group_id", "group_id", I64)]),
     op("stablehlo.after_all", Form::Result, &[]),
@@ -423,7 +451,7 @@ pub(crate) fn foreign_name(ours: &str) -> Option<String> {
         ("tensor", "yield") => Some("stablehlo.return".to_owned()),
         ("tensor", name) if CHLO.binary_search(&name).is_ok() => Some(format!("chlo.{name}")),
         ("tensor", name) => Some(format!("stablehlo.{name}")),
-        ("builtin" | "func" | "sdy", _) => Some(ours.to_owned()),
+        ("builtin" | "check" | "func" | "sdy", _) => Some(ours.to_owned()),
         _ => None,
     }
 }
@@ -434,7 +462,7 @@ pub(crate) fn own_name(foreign: &str) -> Option<String> {
     match foreign.split_once('.')? {
         ("stablehlo", "return") => Some("tensor.yield".to_owned()),
         ("stablehlo" | "chlo", name) => Some(format!("tensor.{name}")),
-        ("builtin" | "func" | "sdy", _) => Some(foreign.to_owned()),
+        ("builtin" | "check" | "func" | "sdy", _) => Some(foreign.to_owned()),
         _ => None,
     }
 }

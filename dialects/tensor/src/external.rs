@@ -2,7 +2,8 @@
 //! or in element types that Tofu does not have.
 
 use tofu_ir::{
-    ANY_ATTR, BOOL, DICT, INT, OpDef, STRING, SYMBOL, TOKEN, Trait, any, op, optional, required, tensor,
+    ANY_ATTR, BOOL, Control, DICT, INT, OpDef, STRING, SYMBOL, TOKEN, Trait, any, op, optional, required,
+    tensor,
 };
 use tofu_tdl::Undescribed;
 
@@ -24,6 +25,9 @@ pub static CUSTOM_CALL: OpDef = op("tensor.custom_call")
     ])
     .interfaces(&[&Undescribed("only the library knows what it computes; a `tdl.call` says it")]);
 
+/// The attribute of a [`COMPOSITE`] that names the function it stands for.
+const DECOMPOSITION: &str = "decomposition";
+
 /// `tensor.composite`: an operation made of others, with a name by which back ends may know it.
 pub static COMPOSITE: OpDef = op("tensor.composite")
     .summary("An operation of this name, which computes what the function `decomposition` does.")
@@ -36,11 +40,11 @@ pub static COMPOSITE: OpDef = op("tensor.composite")
     .results(&[any("results").variadic()])
     .attributes(&[
         optional("composite_attributes", DICT),
-        required("decomposition", SYMBOL),
+        required(DECOMPOSITION, SYMBOL),
         required("name", STRING),
         optional("version", INT),
     ])
-    .interfaces(&[&Undescribed("it stands for a call of its decomposition")]);
+    .interfaces(&[&Control::Call(DECOMPOSITION)]);
 
 /// `tensor.infeed`: values that come from outside.
 pub static INFEED: OpDef = op("tensor.infeed")

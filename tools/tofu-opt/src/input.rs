@@ -45,11 +45,38 @@ pub fn read_program(
     registry: &Arc<Registry>,
     from: Option<Language>,
 ) -> Result<(Module, Vec<Diagnostic>), (Vec<Diagnostic>, u8)> {
-    let file =
-        read(path, standard_input, sources).map_err(|refused| (vec![refused.diagnostic], refused.code))?;
+    let file = read_source(path, standard_input, sources)?;
     let whole = 0..sources.file(file).text().len();
-    let parsed = parse(sources, file, whole, registry, from, ReadOptions::default());
-    if parsed.is_ok() { Ok((parsed.module, parsed.diagnostics)) } else { Err((parsed.diagnostics, ERRORS)) }
+    parse_program(sources, file, whole, registry, from).map_err(|found| (found, ERRORS))
+}
+
+/// Reads the file `path`, or `standard_input` if that is `-`, into `sources`.
+///
+/// # Errors
+///
+/// Why there is no text, and the exit code that it makes.
+pub fn read_source(
+    path: &Path,
+    standard_input: &mut dyn Read,
+    sources: &mut SourceMap,
+) -> Result<FileId, (Vec<Diagnostic>, u8)> {
+    read(path, standard_input, sources).map_err(|refused| (vec![refused.diagnostic], refused.code))
+}
+
+/// Parses a part of a file as a program, in the language `from`, or in the one that the text is in.
+///
+/// # Errors
+///
+/// All diagnostics.
+pub fn parse_program(
+    sources: &SourceMap,
+    file: FileId,
+    part: Range<usize>,
+    registry: &Arc<Registry>,
+    from: Option<Language>,
+) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let parsed = parse(sources, file, part, registry, from, ReadOptions::default());
+    if parsed.is_ok() { Ok((parsed.module, parsed.diagnostics)) } else { Err(parsed.diagnostics) }
 }
 
 /// Parses a part of a file in the language `from`, or in the one that the text is in.
@@ -154,10 +181,10 @@ fn not_text(name: &str, bytes: &[u8], damaged: usize, sources: &mut SourceMap) -
 }
 
 /// A line that separates the parts of a file.
-pub(crate) const SEPARATOR: &str = "// -----";
+pub const SEPARATOR: &str = "// -----";
 
-/// The parts of a text between separators.
-pub(crate) fn parts(text: &str) -> Vec<Range<usize>> {
+/// The parts of a text between lines that are separators, in bytes.
+pub fn parts(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let (mut start, mut at) = (0, 0);
     for line in text.split_inclusive('\n') {

@@ -35,6 +35,7 @@ impl Tool {
             &tofu_dialect_dist::DIALECT,
             &tofu_dialect_func::DIALECT,
             &tofu_dialect_stablehlo::DIALECT,
+            &tofu_dialect_stablehlo::CHECK,
             &tofu_dialect_stablehlo::JAX,
             &tofu_dialect_stablehlo::MHLO,
             &tofu_dialect_stablehlo::SDY,

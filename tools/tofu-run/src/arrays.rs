@@ -39,7 +39,7 @@ pub(crate) fn expected(ty: &TensorType) -> String {
 }
 
 /// The tensor that an array holds; or how it differs from what is expected.
-pub(crate) fn tensor(array: &Array, ty: &TensorType) -> Result<Tensor, String> {
+pub fn tensor(array: &Array, ty: &TensorType) -> Result<Tensor, String> {
     let fits = ty.rank() == array.dims.len()
         && ty.dims.iter().zip(&array.dims).all(|(dim, size)| dim.size().is_none_or(|dim| dim == *size));
     if !fits || element(ty.element) != (array.kind, array.size) {

@@ -13,7 +13,8 @@ use tofu_opt::Language;
     max_term_width = 100,
     after_help = "Arrays are named arg0, arg1, … and res0, res1, … in the order of the function's arguments and results. \
         Element types that NumPy lacks come and go as others: bf16, f8… and f4… as float32, i2 and i4 as int8, ui2 and ui4 \
-        as uint8.\n\nExit codes: 0 done, 1 errors or differences were reported, 2 wrong use."
+        as uint8.\n\nA program with ops `check.expect_…`, as the StableHLO project's tests have, is run as those say unless a \
+        function or arrays are named: each function without arguments, in each part between lines `// -----`.\n\nExit codes: 0 done, 1 errors or differences were reported, 2 wrong use."
 )]
 pub(crate) struct Arguments {
     /// The program: a .tir or StableHLO file, or - for standard input
@@ -48,6 +49,14 @@ pub(crate) struct Arguments {
     /// Color diagnostics
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
+}
+
+impl Arguments {
+    /// Whether nothing is said of which function to run, on what, or what to do with the results.
+    pub(crate) fn names_nothing(&self) -> bool {
+        let paths = [&self.inputs, &self.outputs, &self.expect];
+        self.entry.is_none() && self.random.is_none() && paths.iter().all(|path| path.is_none())
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

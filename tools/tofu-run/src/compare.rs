@@ -11,9 +11,11 @@ use crate::show;
 
 /// How far results may be from what is expected: `absolute + relative * |expected|`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tolerance {
-    pub(crate) relative: f64,
-    pub(crate) absolute: f64,
+pub struct Tolerance {
+    /// The part of the expected size.
+    pub relative: f64,
+    /// What is allowed whatever the size.
+    pub absolute: f64,
 }
 
 /// What came of a comparison.
@@ -65,6 +67,11 @@ pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Toleran
     }
     let difference = |message| Diagnostic::error(&codes::RESULTS_DIFFER, Span::NONE, message);
     Compared { table, differences: wrong.into_iter().map(difference).collect() }
+}
+
+/// Says how a result called `name` differs from what is expected, by more than is allowed.
+pub fn difference(name: &str, result: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    Errors::of(result, expected, tolerance).message(name, result, expected)
 }
 
 /// How far a result is from what is expected.

@@ -8,7 +8,7 @@ use std::fmt;
 
 /// The elements of one array.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Array {
+pub struct Array {
     pub(crate) kind: Kind,
     /// The bytes of an element.
     pub(crate) size: usize,

@@ -12,11 +12,11 @@ const MAX_BYTES: u64 = 1 << 36;
 
 /// The arrays of an archive, in its order.
 #[derive(Debug)]
-pub(crate) struct Archive(Vec<(String, Array)>);
+pub struct Archive(Vec<(String, Array)>);
 
 impl Archive {
     /// Reads an archive; or says why it is none.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Archive, String> {
+    pub fn parse(bytes: &[u8]) -> Result<Archive, String> {
         let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(|error| error.to_string())?;
         let mut arrays = Vec::new();
         let mut left = MAX_BYTES;
@@ -35,12 +35,12 @@ impl Archive {
     }
 
     /// The array of a name.
-    pub(crate) fn get(&self, name: &str) -> Option<&Array> {
+    pub fn get(&self, name: &str) -> Option<&Array> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, array)| array)
     }
 
     /// All names.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 }

@@ -6,17 +6,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Parser;
-use tofu_diagnostics::{ColorChoice, Diagnostic, Format, SourceMap, Span, codes, plural};
+use tofu_diagnostics::{ColorChoice, Diagnostic, FileId, Format, SourceMap, Span, codes, plural};
 use tofu_interpreter::{Interpreter, entry, signature, tensor_type};
-use tofu_ir::{Module, OpId, TensorType};
+use tofu_ir::{Module, OpId, Registry, TensorType};
 use tofu_opt::{
-    Console, DONE, ERRORS, Streams, Tool, WRONG_USE, answer_or_refuse, cannot_write, read_program, write_file,
+    Console, DONE, ERRORS, Streams, Tool, WRONG_USE, answer_or_refuse, cannot_write, parse_program, parts,
+    read_source, write_file,
 };
 use tofu_tdl::{OpaqueRegistry, Tensor};
 
 use crate::arrays;
 use crate::cli::{Arguments, Form, When};
 use crate::compare::{Tolerance, compare};
+use crate::expectations::{self, Held};
 use crate::npz::Archive;
 use crate::{npz, random, show};
 
@@ -24,7 +26,7 @@ use crate::{npz, random, show};
 type Failed = (Vec<Diagnostic>, u8);
 
 /// Does what `arguments` say; the exit code.
-pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>, mut streams: Streams) -> u8 {
+pub fn main(arguments: impl IntoIterator<Item = OsString>, mut streams: Streams) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return answer_or_refuse(&error, &mut streams),
@@ -58,8 +60,15 @@ fn run(
 ) -> Result<u8, Failed> {
     let registry = Tool::standard("tofu-run", env!("CARGO_PKG_VERSION")).registry();
     let registry = registry.map_err(|error| wrong_use(error.to_string()))?;
+    let registry = Arc::new(registry);
+    let file = read_source(&arguments.file, &mut streams.input, sources)?;
+    let text = sources.file(file).text();
+    let whole = 0..text.len();
+    if arguments.names_nothing() && expectations::may_expect(text) {
+        return expected(arguments, sources, file, &registry, console, streams);
+    }
     let (module, warnings) =
-        read_program(&arguments.file, &mut streams.input, sources, &Arc::new(registry), arguments.from)?;
+        parse_program(sources, file, whole, &registry, arguments.from).map_err(|found| (found, ERRORS))?;
     console.report(sources, &warnings);
     let named = arguments.entry.as_deref();
     let function = entry(&module, named)
@@ -86,6 +95,33 @@ fn run(
         return Ok(DONE);
     }
     Ok(console.answer(&show::results(&results), streams))
+}
+
+/// Runs the functions that say what they expect, in each part of a file.
+fn expected(
+    arguments: &Arguments,
+    sources: &SourceMap,
+    file: FileId,
+    registry: &Arc<Registry>,
+    console: &Console,
+    streams: &mut Streams,
+) -> Result<u8, Failed> {
+    let mut all = Held::default();
+    for part in parts(sources.file(file).text()) {
+        match parse_program(sources, file, part, registry, arguments.from) {
+            Ok((mut module, warnings)) => {
+                console.report(sources, &warnings);
+                let held = expectations::check(&mut module);
+                all.functions += held.functions;
+                all.count += held.count;
+                all.wrong.extend(held.wrong);
+            }
+            Err(found) => all.wrong.extend(found),
+        }
+    }
+    let (functions, held) = (plural(all.functions, "function"), plural(all.count, "expectation"));
+    let code = console.answer(&format!("{functions} run, {held} met\n"), streams);
+    if all.wrong.is_empty() { Ok(code) } else { Err((all.wrong, ERRORS)) }
 }
 
 fn wrong_use(message: String) -> Failed {

@@ -3,6 +3,7 @@
 mod import;
 mod measure;
 mod parse;
+mod partition;
 mod program;
 mod solver;
 
@@ -16,6 +17,8 @@ pub(crate) enum Bench {
     Import(import::Options),
     /// Parse, verify and print a generated program, beside `mlir-opt`
     Parse(parse::Options),
+    /// Partition training steps with every search, beside the paper
+    Partition(partition::Options),
     /// Solve the contest's strategy-selection instances, and check what comes out
     Solver(solver::Options),
 }
@@ -24,6 +27,7 @@ pub(crate) fn run(what: &Bench) -> Done {
     match what {
         Bench::Import(options) => import::run(options),
         Bench::Parse(options) => parse::run(options),
+        Bench::Partition(options) => partition::run(options),
         Bench::Solver(options) => solver::run(options),
     }
 }

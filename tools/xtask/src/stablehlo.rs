@@ -1,4 +1,4 @@
-//! What `tofu-opt` writes, read by JAX.
+//! What `tofu-opt` writes, read by JAX; and what programs compute, stored for the tests, computed by JAX.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,7 +13,11 @@ use crate::{
 };
 
 /// Texts beside the whole programs that JAX reads as they are.
-const TEXTS: [&str; 4] = ["generic.mlir", "ops.mlir", "shardings.mlir", "signatures.mlir"];
+const TEXTS: [&str; 5] =
+    ["collectives.mlir", "generic.mlir", "ops.mlir", "shardings.mlir", "signatures.mlir"];
+
+/// What separates the programs of one file.
+const SEPARATOR: &str = "// -----\n";
 
 /// Checks that JAX finds each program the same before and after a way through `tofu-opt`, and through `.tir` text.
 pub(crate) fn check() -> Done {
@@ -28,8 +32,12 @@ pub(crate) fn check() -> Done {
     for path in texts.into_iter().chain(programs(&root().join("testdata/models"))?) {
         originals.push(unpacked(&path, directory.path())?);
     }
-    let small = unpacked(&root().join("testdata/stablehlo/jax.mlir.gz"), directory.path())?;
-    for (number, program) in std::fs::read_to_string(small)?.split("// -----\n").enumerate() {
+    let mut small = String::new();
+    for name in ["jax.mlir.gz", "written.mlir"] {
+        small += &std::fs::read_to_string(unpacked(&values_directory().join(name), directory.path())?)?;
+        small += SEPARATOR;
+    }
+    for (number, program) in small.trim_end_matches(SEPARATOR).split(SEPARATOR).enumerate() {
         let path = directory.path().join(format!("small{number}.mlir"));
         std::fs::write(&path, program)?;
         originals.push(path);
@@ -50,6 +58,24 @@ pub(crate) fn check() -> Done {
     }
     println!("JAX compares programs before and after");
     if pairs.status()?.success() { Ok(()) } else { Err(Failure("JAX finds programs changed".to_owned())) }
+}
+
+/// Checks that the stored results of small programs are what JAX computes.
+pub(crate) fn check_values() -> Done {
+    let directory = values_directory();
+    let mut check = Command::new(setup::python_with_jax()?);
+    check.arg(root().join("tools/xtask/python/check_values.py"));
+    for (text, values) in [("jax.mlir.gz", "jax.npz"), ("written.mlir", "written.npz")] {
+        check.args([directory.join(text), directory.join(values)]);
+    }
+    println!("JAX runs small programs");
+    let help = "results are not what is stored; `print_programs.py` writes those of today";
+    if check.status()?.success() { Ok(()) } else { Err(Failure(help.to_owned())) }
+}
+
+/// Where small programs are, and what they compute.
+fn values_directory() -> PathBuf {
+    root().join("testdata/inputs/values")
 }
 
 /// The StableHLO texts in a directory, compressed or not.

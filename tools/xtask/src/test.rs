@@ -15,6 +15,7 @@ pub(crate) fn run_all() -> Done {
     run(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings"))?;
     run(cargo().args(["test", "--workspace", "--doc"]))?;
     stablehlo::check()?;
+    stablehlo::check_values()?;
     let profile = if std::env::var_os("CI").is_some() { "ci" } else { "default" };
     // A snapshot that differs is a failure; nothing is written beside it.
     run(cargo().args(["nextest", "run", "--workspace", "--profile", profile]).env("INSTA_UPDATE", "no"))

@@ -21,51 +21,141 @@
 //! tie nothing. (Programs share constants: all layers read the same ones.)
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tofu_sharding::{Layouts, Mesh};
 use tofu_tdl::{Combine, DimLayout};
 
 use crate::constraints::Constraints;
 use crate::graph::{Graph, Op, OpKind, TensorId};
 use crate::op_info::OpInfo;
+use crate::plan::Plan;
+use crate::states::{Stored, shape_of};
+use crate::way::Choices;
 
-/// The classes of the tensors of a graph.
-pub(super) struct Classes {
+/// A coarsened graph: classes of tensors, and groups of ops that are alike and touch the same classes.
+pub(super) struct Coarse<'g> {
+    pub(super) graph: &'g Graph<'g>,
     /// The class of each tensor, numbered in the order of their first tensors.
-    pub(super) of: Vec<u32>,
+    pub(super) class_of: Vec<u32>,
     /// The first tensor of each class.
     pub(super) first: Vec<TensorId>,
     /// Of each tensor, whether it depends on no argument.
     pub(super) is_constant: Vec<bool>,
+    /// The groups, in the order of their first ops. Constants are in none.
+    pub(super) groups: Vec<Group>,
+    group_of: Vec<Option<u32>>,
 }
 
-impl Classes {
-    /// The classes of a graph. Tensors of which something is asked are in classes of their own.
-    pub(super) fn of(graph: &Graph<'_>, constraints: &Constraints) -> Classes {
-        let is_constant = constants(graph);
-        let mut ties = Ties {
-            graph,
-            parents: (0..graph.tensors.len() as TensorId).collect(),
-            is_loose: is_constant.clone(),
-        };
+/// Ops that are alike and touch the same classes.
+pub(super) struct Group {
+    /// The first one.
+    pub(super) op: u32,
+    /// How often they are done in a step, together.
+    pub(super) times: u64,
+    /// The classes that they touch, in the order of their operands and results.
+    pub(super) classes: SmallVec<[u32; 4]>,
+    /// Groups of the same number have ops that are alike, and the same pattern of classes.
+    pub(super) pattern: u32,
+}
+
+/// What ops of one pattern have in common: what they are, of each operand and result its place among their classes, and
+/// which are in memory, a bit for each.
+type Pattern = (OpKind, SmallVec<[Option<u16>; 6]>, u64);
+
+impl<'g> Coarse<'g> {
+    /// A graph, coarsened. Tensors of which something is asked are in classes of their own.
+    pub(super) fn of(graph: &'g Graph<'g>, constraints: &Constraints) -> Coarse<'g> {
+        let mut ties = Ties::of(graph);
         for tensor in constraints.tensors() {
             ties.is_loose[tensor as usize] = true;
         }
         ties.elementwise();
         ties.steps();
-        let mut number: FxHashMap<TensorId, u32> = FxHashMap::default();
+        Coarse::tied(graph, &mut ties)
+    }
+
+    /// A graph as it is: every tensor is a class.
+    pub(super) fn fine(graph: &'g Graph<'g>) -> Coarse<'g> {
+        Coarse::tied(graph, &mut Ties::of(graph))
+    }
+
+    fn tied(graph: &'g Graph<'g>, ties: &mut Ties<'_>) -> Coarse<'g> {
+        let mut number: Vec<Option<u32>> = vec![None; graph.tensors.len()];
         let mut first = Vec::new();
-        let of = (0..graph.tensors.len() as TensorId).map(|tensor| {
-            *number.entry(ties.root(tensor)).or_insert_with(|| {
+        let class_of = (0..graph.tensors.len() as TensorId).map(|tensor| {
+            *number[ties.root(tensor) as usize].get_or_insert_with(|| {
                 first.push(tensor);
                 first.len() as u32 - 1
             })
         });
-        let of = of.collect();
-        Classes { of, first, is_constant }
+        let class_of = class_of.collect();
+        let is_constant = constants(graph);
+        let mut coarse =
+            Coarse { graph, class_of, first, is_constant, groups: Vec::new(), group_of: Vec::new() };
+        coarse.group();
+        coarse
+    }
+
+    fn group(&mut self) {
+        let mut numbers: FxHashMap<(OpKind, SmallVec<[Option<u32>; 6]>, u64), u32> = FxHashMap::default();
+        let mut patterns: FxHashMap<Pattern, u32> = FxHashMap::default();
+        for (number, op) in self.graph.ops.iter().enumerate() {
+            if op.kind == OpKind::Constant {
+                self.group_of.push(None);
+                continue;
+            }
+            let tensors = || op.operands.iter().chain(&op.results);
+            let class = |tensor: &Option<TensorId>| tensor.map(|tensor| self.class_of[tensor as usize]);
+            let touched: SmallVec<[Option<u32>; 6]> = tensors().map(class).collect();
+            let in_memory = tensors().take(64).enumerate().fold(0, |bits, (place, tensor)| {
+                bits | u64::from(tensor.is_some_and(|tensor| self.graph.tensors[tensor as usize].in_memory))
+                    << place
+            });
+            let next = self.groups.len() as u32;
+            let group = *numbers.entry((op.kind, touched, in_memory)).or_insert(next);
+            self.group_of.push(Some(group));
+            if group < next {
+                self.groups[group as usize].times += op.times;
+                continue;
+            }
+            let mut classes: SmallVec<[u32; 4]> = SmallVec::new();
+            let mut places = SmallVec::new();
+            for class in tensors().map(class) {
+                places.push(class.map(|class| {
+                    let known = classes.iter().position(|&other| other == class);
+                    known.unwrap_or_else(|| {
+                        classes.push(class);
+                        classes.len() - 1
+                    }) as u16
+                }));
+            }
+            let next = patterns.len() as u32;
+            let pattern = *patterns.entry((op.kind, places, in_memory)).or_insert(next);
+            self.groups.push(Group { op: number as u32, times: op.times, classes, pattern });
+        }
+    }
+
+    /// The plan in which each class is kept, and each group done, like this.
+    pub(super) fn plan(&self, mesh: &Mesh, layouts: &[Layouts], choices: &[Choices]) -> Plan {
+        let stored = self.class_of.iter().map(|&class| Stored::only(layouts[class as usize]));
+        let choices =
+            self.group_of.iter().map(|group| group.map_or(Choices::WHOLE, |group| choices[group as usize]));
+        Plan { mesh: mesh.clone(), choices: choices.collect(), stored: stored.collect() }
+    }
+
+    /// The bytes of the largest tensor of each class.
+    pub(super) fn bytes(&self) -> Vec<u64> {
+        let mut bytes = vec![0; self.first.len()];
+        for (tensor, &class) in self.class_of.iter().enumerate() {
+            let of = Stored::default().bytes(&Mesh::default(), shape_of(self.graph, tensor as TensorId));
+            bytes[class as usize] = of.max(bytes[class as usize]);
+        }
+        bytes
     }
 }
 
 /// What depends on no argument, and is not carried around a loop.
-fn constants(graph: &Graph<'_>) -> Vec<bool> {
+pub(super) fn constants(graph: &Graph<'_>) -> Vec<bool> {
     let mut is_made = vec![false; graph.tensors.len()];
     let mut constant = vec![false; graph.tensors.len()];
     for op in &graph.ops {
@@ -84,12 +174,17 @@ fn constants(graph: &Graph<'_>) -> Vec<bool> {
 pub(super) fn is_elementwise(info: &OpInfo) -> bool {
     let Some(shape) = info.results.first().map(|result| &result.extents) else { return false };
     let strategies = &info.analysis.strategies;
-    if shape.is_empty() || info.results.iter().any(|result| result.extents != *shape) || strategies.len() != shape.len() {
+    if shape.is_empty()
+        || info.results.iter().any(|result| result.extents != *shape)
+        || strategies.len() != shape.len()
+    {
         return false;
     }
     let fits = |dims: &[DimLayout], split: usize| {
         let expected = |dim: usize| if dim == split { DimLayout::Split } else { DimLayout::Whole };
-        dims.is_empty() || dims.len() == shape.len() && dims.iter().enumerate().all(|(dim, layout)| *layout == expected(dim))
+        dims.is_empty()
+            || dims.len() == shape.len()
+                && dims.iter().enumerate().all(|(dim, layout)| *layout == expected(dim))
     };
     strategies.iter().all(|strategy| {
         let Some(&Combine::Concat { dim }) = strategy.outputs.first() else { return false };
@@ -106,7 +201,12 @@ struct Ties<'g> {
     is_loose: Vec<bool>,
 }
 
-impl Ties<'_> {
+impl<'g> Ties<'g> {
+    /// Nothing is tied, and constants will not be.
+    fn of(graph: &'g Graph<'g>) -> Ties<'g> {
+        Ties { graph, parents: (0..graph.tensors.len() as TensorId).collect(), is_loose: constants(graph) }
+    }
+
     fn root(&mut self, mut tensor: TensorId) -> TensorId {
         while self.parents[tensor as usize] != tensor {
             let above = self.parents[tensor as usize];
@@ -148,7 +248,7 @@ impl Ties<'_> {
         let graph = self.graph;
         let uses = Uses::of(graph);
         // Correspondence by itself: element-wise ops tie more than that.
-        let mut pairs = Ties { graph, parents: (0..graph.tensors.len() as TensorId).collect(), is_loose: self.is_loose.clone() };
+        let mut pairs = Ties { is_loose: self.is_loose.clone(), ..Ties::of(graph) };
         for &tensor in graph.arguments.iter().flatten() {
             pairs.is_loose[tensor as usize] = true;
         }
@@ -200,7 +300,8 @@ struct Uses {
 
 impl Uses {
     fn of(graph: &Graph<'_>) -> Uses {
-        let mut uses = Uses { maker: vec![None; graph.tensors.len()], readers: vec![Vec::new(); graph.tensors.len()] };
+        let mut uses =
+            Uses { maker: vec![None; graph.tensors.len()], readers: vec![Vec::new(); graph.tensors.len()] };
         for (number, op) in graph.ops.iter().enumerate() {
             let OpKind::Described(info) = op.kind else { continue };
             for &tensor in op.results.iter().flatten() {
@@ -227,12 +328,124 @@ impl Uses {
         let same = |a: &(u32, u32, u32), b: &(u32, u32, u32)| (a.0, a.1) == (b.0, b.1);
         let groups: Vec<&[(u32, u32, u32)]> = self.readers[b as usize].chunk_by(same).collect();
         for group in self.readers[a as usize].chunk_by(same) {
-            let Ok(place) = groups.binary_search_by_key(&(group[0].0, group[0].1), |other| (other[0].0, other[0].1)) else {
+            let Ok(place) =
+                groups.binary_search_by_key(&(group[0].0, group[0].1), |other| (other[0].0, other[0].1))
+            else {
                 continue;
             };
             if groups[place].len() == group.len() {
                 pairs.extend(group.iter().zip(groups[place]).map(|(a, b)| (a.2, b.2)));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Link;
+    use crate::testing::{graph, is_named, program};
+
+    /// Two layers of a recurrence, with weights of the same shapes, unrolled over some steps.
+    fn recurrence(steps: usize) -> String {
+        let mut text =
+            "func @f(%w0: tensor<8x8xf32>, %u0: tensor<8x8xf32>, %w1: tensor<8x8xf32>, %u1: tensor<8x8xf32>"
+                .to_owned();
+        for step in 0..steps {
+            text += &format!(", %x{step}: tensor<4x8xf32>");
+        }
+        text += ", %s0: tensor<4x8xf32>, %s1: tensor<4x8xf32>)";
+        text +=
+            " -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>) {\n";
+        let mut before = ["s0".to_owned(), "s1".to_owned()];
+        for step in 0..steps {
+            let mut input = format!("x{step}");
+            for (layer, before) in before.iter_mut().enumerate() {
+                let name = |value: &str| format!("%{value}_{layer}_{step}");
+                let (fed, kept, sum, h) = (name("fed"), name("kept"), name("sum"), name("h"));
+                text += &format!(
+                    "  {fed} = tensor.dot_general %{input}, %w{layer} {{contracting = [1] x [0]}}\n"
+                );
+                text += &format!(
+                    "  {kept} = tensor.dot_general %{before}, %u{layer} {{contracting = [1] x [0]}}\n"
+                );
+                text += &format!("  {sum} = tensor.add {fed}, {kept}\n  {h} = tensor.tanh {sum}\n");
+                input = h[1..].to_owned();
+                before.clone_from(&input);
+            }
+        }
+        text + &format!("  return %w0, %u0, %w1, %u1, %{}\n}}", before[1])
+    }
+
+    fn class(coarse: &Coarse<'_>, name: &str) -> u32 {
+        let tensor = coarse.graph.tensors.iter().position(|tensor| is_named(coarse.graph, tensor, name));
+        coarse.class_of[tensor.unwrap()]
+    }
+
+    #[test]
+    fn steps_of_a_recurrence_are_tied_and_layers_are_not() {
+        // State is what a step replaces: here it goes through, so that nothing else ties.
+        let module = program(&recurrence(4));
+        let mut graph = graph(&module, 0);
+        let state: Vec<TensorId> = graph.arguments.iter().take(4).flatten().copied().collect();
+        graph.links = state.iter().map(|&to| Link { from: to, to, times: 1 }).collect();
+        let coarse = Coarse::of(&graph, &Constraints::default());
+        for layer in 0..2 {
+            let first = class(&coarse, &format!("h_{layer}_0"));
+            for value in ["fed", "kept", "sum", "h"] {
+                for step in 0..4 {
+                    assert_eq!(
+                        class(&coarse, &format!("{value}_{layer}_{step}")),
+                        first,
+                        "{value} {layer} {step}"
+                    );
+                }
+            }
+        }
+        assert_ne!(class(&coarse, "h_0_0"), class(&coarse, "h_1_0"));
+        // Two layers, four weights, four inputs, and what was before the first step.
+        assert_eq!(coarse.first.len(), 2 + 4 + 4 + 2);
+    }
+
+    #[test]
+    fn ops_that_are_alike_and_touch_the_same_classes_are_one_group() {
+        let module = program(&recurrence(4));
+        let mut graph = graph(&module, 0);
+        let state: Vec<TensorId> = graph.arguments.iter().take(4).flatten().copied().collect();
+        graph.links = state.iter().map(|&to| Link { from: to, to, times: 1 }).collect();
+        let coarse = Coarse::of(&graph, &Constraints::default());
+        // Of each layer a sum and a tanh. Of its products with the weights of the recurrence one reads what was before the first
+        // step; of the first layer's with the input each reads an input of its own.
+        assert_eq!(coarse.groups.len(), 2 * 2 + 2 * 2 + 4 + 1);
+        let times: u64 = coarse.groups.iter().map(|group| group.times).sum();
+        assert_eq!(times, 4 * 2 * 4);
+    }
+
+    #[test]
+    fn constants_tie_nothing() {
+        let module = program(
+            "func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c = tensor.constant dense<2.0> : tensor<4xf32>
+  %a = tensor.multiply %x, %c
+  %b = tensor.multiply %y, %c
+  return %a, %b
+}",
+        );
+        let graph = graph(&module, 0);
+        let coarse = Coarse::of(&graph, &Constraints::default());
+        assert_eq!(class(&coarse, "x"), class(&coarse, "a"));
+        assert_eq!(class(&coarse, "y"), class(&coarse, "b"));
+        assert_ne!(class(&coarse, "a"), class(&coarse, "b"));
+    }
+
+    #[test]
+    fn what_is_pinned_is_by_itself() {
+        let module =
+            program("func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %a = tensor.tanh %x\n  return %a\n}");
+        let graph = graph(&module, 0);
+        let mut constraints = Constraints::default();
+        assert_eq!(Coarse::of(&graph, &constraints).first.len(), 1);
+        constraints.pin(0, 0, tofu_sharding::Layout::Replicated);
+        assert_eq!(Coarse::of(&graph, &constraints).first.len(), 2);
     }
 }

@@ -10,24 +10,23 @@ use smallvec::SmallVec;
 use tofu_sharding::{Layout, Layouts};
 
 use super::Failure;
-use super::coarsen::Classes;
+use super::coarsen::{Coarse, Group};
 use super::frontier::{Cost, Model, Table, cost};
 use crate::constraints::Constraints;
-use crate::graph::{Graph, OpKind, TensorId};
-use crate::plan::Plan;
+use crate::graph::{Op, TensorId};
+use crate::op_info::OpInfo;
 use crate::price::Prices;
 use crate::problem::whole_way;
-use crate::states::{Stored, candidates, shape_of};
-use crate::way::{Choice, Choices, Way, way_of};
+use crate::states::{candidates, shape_of};
+use crate::way::{Choice, Choices, Way, ways};
 
 /// What is to be cut, and how.
 pub(super) struct Cut<'c> {
-    pub(super) graph: &'c Graph<'c>,
-    pub(super) classes: &'c Classes,
+    pub(super) coarse: &'c Coarse<'c>,
     pub(super) prices: &'c Prices<'c>,
     pub(super) constraints: &'c Constraints,
     /// What the other axes do.
-    pub(super) plan: &'c Plan,
+    pub(super) before: &'c Coarsely,
     /// The axis that is cut.
     pub(super) axis: usize,
     /// The axis that will be cut next, if equal costs are to be decided by what it would cost to cut it the same way.
@@ -36,25 +35,45 @@ pub(super) struct Cut<'c> {
     pub(super) reductions: bool,
 }
 
-/// A cut as a model, and what is needed to make a plan of it.
-pub(super) struct Choosing {
-    /// Variables are classes that have a choice.
-    pub(super) model: Model,
-    /// The class of each variable.
-    pub(super) variables: Vec<u32>,
-    /// The layouts of each class.
-    pub(super) layouts: Vec<SmallVec<[Layouts; 4]>>,
-    variable_of: Vec<Option<u32>>,
-    ops: Vec<Option<Touched>>,
-    known: Vec<OpTable>,
+/// A plan of a coarsened graph.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Coarsely {
+    /// How each class is kept.
+    pub(super) layouts: Vec<Layouts>,
+    /// What each group does.
+    pub(super) choices: Vec<Choices>,
 }
 
-/// The table of an op, and its classes.
-struct Touched {
-    table: u32,
-    classes: SmallVec<[u32; 4]>,
-    /// Of an op that is too wide, the variable that says how it is done.
-    way: Option<u32>,
+impl Coarsely {
+    /// Everything on every device.
+    pub(super) fn replicated(coarse: &Coarse<'_>) -> Coarsely {
+        Coarsely {
+            layouts: vec![Layouts::REPLICATED; coarse.first.len()],
+            choices: vec![Choices::WHOLE; coarse.groups.len()],
+        }
+    }
+}
+
+/// A cut as a model, and what is needed to make a plan of it.
+pub(super) struct Choosing {
+    /// Variables are classes that have a choice, then the ways of some ops.
+    pub(super) model: Model,
+    /// The class of each variable that is one.
+    pub(super) variables: Vec<u32>,
+    /// The layouts of each class.
+    layouts: Vec<SmallVec<[Layouts; 4]>>,
+    variable_of: Vec<Option<u32>>,
+    /// The table of each group; and where it is too wide, the variable that says how it is done.
+    tables: Vec<(u32, Option<u32>)>,
+}
+
+/// The tables that are known along one axis, whatever the other axes do.
+#[derive(Default)]
+pub(super) struct Tables {
+    numbers: FxHashMap<TableKey, u32>,
+    /// The different lists of states.
+    lists: FxHashMap<SmallVec<[Layouts; 4]>, u32>,
+    known: Vec<OpTable>,
 }
 
 /// What ops that are alike cost.
@@ -75,14 +94,13 @@ struct WayCosts {
 /// Ops with more joint states than this have a variable of their own.
 const MOST_ENTRIES: usize = 1 << 10;
 
-/// What the table of an op depends on.
+/// What the table of a group depends on.
 #[derive(PartialEq, Eq, Hash)]
 struct TableKey {
-    kind: OpKind,
+    pattern: u32,
     choices: Choices,
-    /// Of each operand, then of each result: which of the op's classes, and the list of states of that.
-    slots: SmallVec<[(u8, u32); 6]>,
-    in_memory: u64,
+    /// The lists of states of its classes.
+    lists: SmallVec<[u32; 4]>,
 }
 
 impl Cut<'_> {
@@ -90,8 +108,8 @@ impl Cut<'_> {
     ///
     /// # Errors
     /// When constraints leave nothing to choose from.
-    pub(super) fn model(&self) -> Result<Choosing, Failure> {
-        let (layouts, lists) = self.layouts()?;
+    pub(super) fn model(&self, tables: &mut Tables) -> Result<Choosing, Failure> {
+        let (layouts, lists) = self.layouts(&mut tables.lists)?;
         let mut variables = Vec::new();
         let variable_of = layouts.iter().enumerate().map(|(class, layouts)| {
             (layouts.len() > 1).then(|| {
@@ -101,44 +119,19 @@ impl Cut<'_> {
         });
         let variable_of: Vec<Option<u32>> = variable_of.collect();
         let sizes = variables.iter().map(|&class| layouts[class as usize].len()).collect();
-        let model = Model { sizes, tables: Vec::new() };
-        let mut choosing = Choosing { model, variables, layouts, variable_of, ops: Vec::new(), known: Vec::new() };
-        let mut numbers: FxHashMap<TableKey, u32> = FxHashMap::default();
-        // How often each table is there with the same classes, in the order in which they are met.
-        let mut counts: FxHashMap<(u32, SmallVec<[u32; 4]>), usize> = FxHashMap::default();
-        let mut counted: Vec<(u32, SmallVec<[u32; 4]>, u64)> = Vec::new();
-        for (number, op) in self.graph.ops.iter().enumerate() {
-            if op.kind == OpKind::Constant {
-                choosing.ops.push(None);
-                continue;
-            }
-            let (key, classes) = self.key(number, &lists);
-            let table = match numbers.get(&key) {
-                Some(&table) => table,
-                None => {
-                    let table = self.table(number, &classes, &choosing.layouts);
-                    choosing.known.push(table);
-                    let table = choosing.known.len() as u32 - 1;
-                    numbers.insert(key, table);
-                    table
-                }
+        let model = Model { sizes, ..Model::default() };
+        let mut choosing = Choosing { model, variables, layouts, variable_of, tables: Vec::new() };
+        for (number, group) in self.coarse.groups.iter().enumerate() {
+            let key = TableKey {
+                pattern: group.pattern,
+                choices: self.before.choices[number],
+                lists: group.classes.iter().map(|&class| lists[class as usize]).collect(),
             };
-            if let OpTable::Wide(ways) = &choosing.known[table as usize] {
-                let way = choosing.model.sizes.len() as u32;
-                choosing.model.sizes.push(ways.len());
-                choosing.add_wide(table, &classes, way, op.times);
-                choosing.ops.push(Some(Touched { table, classes, way: Some(way) }));
-                continue;
-            }
-            let place = *counts.entry((table, classes.clone())).or_insert_with(|| {
-                counted.push((table, classes.clone(), 0));
-                counted.len() - 1
+            let table = *tables.numbers.entry(key).or_insert_with(|| {
+                tables.known.push(self.table(number, &choosing.layouts));
+                tables.known.len() as u32 - 1
             });
-            counted[place].2 += op.times;
-            choosing.ops.push(Some(Touched { table, classes, way: None }));
-        }
-        for (table, classes, times) in counted {
-            choosing.add(table, &classes, times);
+            choosing.add(table, &tables.known[table as usize], group);
         }
         self.links(&mut choosing);
         choosing.model.tables = merged(std::mem::take(&mut choosing.model.tables));
@@ -146,18 +139,20 @@ impl Cut<'_> {
     }
 
     /// The layouts of each class, and the number of its list among all different ones.
-    fn layouts(&self) -> Result<(Vec<SmallVec<[Layouts; 4]>>, Vec<u32>), Failure> {
+    fn layouts(
+        &self,
+        numbers: &mut FxHashMap<SmallVec<[Layouts; 4]>, u32>,
+    ) -> Result<(Vec<SmallVec<[Layouts; 4]>>, Vec<u32>), Failure> {
         let axes = self.prices.mesh.axes().len().min(Layouts::MAX_AXES);
         let pinned: Vec<TensorId> = self.constraints.tensors().collect();
-        let mut all = Vec::with_capacity(self.classes.first.len());
-        let mut lists: Vec<u32> = Vec::with_capacity(self.classes.first.len());
-        let mut numbers: FxHashMap<SmallVec<[Layouts; 4]>, u32> = FxHashMap::default();
-        for &tensor in &self.classes.first {
-            let of = &self.graph.tensors[tensor as usize];
-            let base = self.plan.stored[tensor as usize].first;
+        let mut all = Vec::with_capacity(self.coarse.first.len());
+        let mut lists: Vec<u32> = Vec::with_capacity(self.coarse.first.len());
+        for (class, &tensor) in self.coarse.first.iter().enumerate() {
+            let of = &self.coarse.graph.tensors[tensor as usize];
+            let base = self.before.layouts[class];
             let is_pinned = pinned.binary_search(&tensor).is_ok();
             let mut layouts: SmallVec<[Layouts; 4]> = SmallVec::new();
-            if self.classes.is_constant[tensor as usize] && !is_pinned {
+            if self.coarse.is_constant[tensor as usize] && !is_pinned {
                 layouts.push(base);
             } else {
                 let partials = if is_pinned { of.partials } else { 0 };
@@ -181,33 +176,14 @@ impl Cut<'_> {
         Ok((all, lists))
     }
 
-    /// What the table of an op depends on, and the classes that it touches.
-    fn key(&self, number: usize, lists: &[u32]) -> (TableKey, SmallVec<[u32; 4]>) {
-        let op = &self.graph.ops[number];
-        let mut classes: SmallVec<[u32; 4]> = SmallVec::new();
-        let mut slots = SmallVec::new();
-        let mut in_memory = 0u64;
-        for (place, tensor) in op.operands.iter().chain(&op.results).enumerate() {
-            let Some(tensor) = *tensor else {
-                slots.push((u8::MAX, 0));
-                continue;
-            };
-            let class = self.classes.of[tensor as usize];
-            let which = classes.iter().position(|&other| other == class).unwrap_or_else(|| {
-                classes.push(class);
-                classes.len() - 1
-            });
-            slots.push((which as u8, lists[class as usize]));
-            in_memory |= u64::from(self.graph.tensors[tensor as usize].in_memory) << (place % 64);
-        }
-        (TableKey { kind: op.kind, choices: self.plan.choices[number], slots, in_memory }, classes)
-    }
-
-    /// The table of an op.
-    fn table(&self, number: usize, classes: &[u32], layouts: &[SmallVec<[Layouts; 4]>]) -> OpTable {
+    /// The table of a group.
+    fn table(&self, number: usize, layouts: &[SmallVec<[Layouts; 4]>]) -> OpTable {
+        let group = &self.coarse.groups[number];
         let ways = self.ways(number);
-        let ways = ways.iter().map(|(way, twin)| self.costs(number, way, twin.as_ref(), classes, layouts));
-        let sizes: SmallVec<[usize; 4]> = classes.iter().map(|&class| layouts[class as usize].len()).collect();
+        let ways = ways.iter().map(|(way, twin)| self.costs(group, way, twin.as_ref(), layouts));
+        let classes = &group.classes;
+        let sizes: SmallVec<[usize; 4]> =
+            classes.iter().map(|&class| layouts[class as usize].len()).collect();
         let entries = sizes.iter().fold(1, |entries: usize, &size| entries.saturating_mul(size));
         if entries > MOST_ENTRIES {
             return OpTable::Wide(ways.collect());
@@ -216,7 +192,8 @@ impl Cut<'_> {
         for way in ways {
             let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, classes.len());
             for entry in 0..entries {
-                let cost = way.own + way.classes.iter().zip(&at).map(|(costs, &state)| costs[state]).sum::<Cost>();
+                let cost =
+                    way.own + way.classes.iter().zip(&at).map(|(costs, &state)| costs[state]).sum::<Cost>();
                 if cost < costs[entry] {
                     costs[entry] = cost;
                     choices[entry] = way.choices;
@@ -235,104 +212,111 @@ impl Cut<'_> {
 
     fn costs(
         &self,
-        number: usize,
+        group: &Group,
         way: &Way,
         twin: Option<&Way>,
-        classes: &[u32],
         layouts: &[SmallVec<[Layouts; 4]>],
     ) -> WayCosts {
-        let op = &self.graph.ops[number];
-        let own = self.own(number, way);
-        let own = cost(own, twin.map_or(0, |twin| self.own(number, twin)));
-        let mut slots: SmallVec<[SmallVec<[Cost; 4]>; 4]> =
-            classes.iter().map(|&class| SmallVec::from_elem(0, layouts[class as usize].len())).collect();
-        let mut add = |tensor: TensorId, price: &dyn Fn(Layouts, &Way) -> u64| {
-            let class = self.classes.of[tensor as usize];
-            let Some(place) = classes.iter().position(|&other| other == class) else { return };
-            for (sum, &layouts) in slots[place].iter_mut().zip(&layouts[class as usize]) {
+        let op = &self.coarse.graph.ops[group.op as usize];
+        let own = cost(self.own(op, way), twin.map_or(0, |twin| self.own(op, twin)));
+        let states = group.classes.iter().map(|&class| SmallVec::from_elem(0, layouts[class as usize].len()));
+        let mut classes: SmallVec<[SmallVec<[Cost; 4]>; 4]> = states.collect();
+        for (slot, tensor) in op.operands.iter().chain(&op.results).enumerate() {
+            let Some(tensor) = *tensor else { continue };
+            let class = self.coarse.class_of[tensor as usize];
+            let Some(place) = group.classes.iter().position(|&other| other == class) else { continue };
+            let shape = shape_of(self.coarse.graph, tensor);
+            let price = |layouts: Layouts, way: &Way| match slot.checked_sub(op.operands.len()) {
+                None => match way.operands.get(slot) {
+                    Some(Some(wanted)) => self.prices.want(shape, layouts, wanted).0,
+                    _ => 0,
+                },
+                Some(result) => {
+                    self.prices.convert(shape, way.results.get(result).copied().unwrap_or_default(), layouts)
+                }
+            };
+            for (sum, &layouts) in classes[place].iter_mut().zip(&layouts[class as usize]) {
                 let later = twin.map_or(0, |twin| price(self.repeated(tensor, layouts), twin));
                 *sum += cost(price(layouts, way), later);
             }
-        };
-        for (place, tensor) in op.operands.iter().enumerate() {
-            if let Some(tensor) = *tensor {
-                let shape = shape_of(self.graph, tensor);
-                add(tensor, &|layouts, way: &Way| match way.operands.get(place) {
-                    Some(Some(wanted)) => self.prices.want(shape, layouts, wanted).0,
-                    _ => 0,
-                });
-            }
         }
-        for (place, tensor) in op.results.iter().enumerate() {
-            if let Some(tensor) = *tensor {
-                let shape = shape_of(self.graph, tensor);
-                add(tensor, &|layouts, way: &Way| {
-                    let given = way.results.get(place).copied().unwrap_or_default();
-                    self.prices.convert(shape, given, layouts)
-                });
-            }
-        }
-        WayCosts { own, classes: slots, choices: way.choices }
+        WayCosts { own, classes, choices: way.choices }
     }
 
     /// What a way costs apart from conversions.
-    fn own(&self, number: usize, way: &Way) -> u64 {
-        let op = &self.graph.ops[number];
-        let Some(info) = self.graph.info(op) else { return 0 };
+    fn own(&self, op: &Op, way: &Way) -> u64 {
+        let Some(info) = self.coarse.graph.info(op) else { return 0 };
         let in_memory = |tensors: &[Option<TensorId>], place: usize| {
-            tensors.get(place).copied().flatten().is_none_or(|tensor| self.graph.tensors[tensor as usize].in_memory)
+            tensors
+                .get(place)
+                .copied()
+                .flatten()
+                .is_none_or(|tensor| self.coarse.graph.tensors[tensor as usize].in_memory)
         };
-        self.prices.way(info, way, &|place| in_memory(&op.operands, place), &|place| in_memory(&op.results, place))
+        self.prices
+            .way(info, way, &|place| in_memory(&op.operands, place), &|place| in_memory(&op.results, place))
     }
 
     /// The ways of an op along the axis, those that leave devices the least to do first; and each with the next axis doing the
     /// same. Ops split something if they can: only what cannot, and what depends on no argument, is done by all alike.
     fn ways(&self, number: usize) -> Vec<(Way, Option<Way>)> {
-        let op = &self.graph.ops[number];
-        let Some(info) = self.graph.info(op) else { return vec![(whole_way(op), None)] };
-        let now = self.plan.choices[number];
-        let way = |choice: Choice| {
-            let choices = now.with(self.axis, choice);
-            let way = way_of(info, &self.prices.mesh, choices)?;
-            let twin = self.next.map(|next| {
-                let twice = way_of(info, &self.prices.mesh, choices.with(next, choice));
-                twice.unwrap_or_else(|| way.clone())
-            });
-            Some((way, twin))
+        let graph = self.coarse.graph;
+        let op = &graph.ops[self.coarse.groups[number].op as usize];
+        let Some(info) = graph.info(op) else { return vec![(whole_way(op), None)] };
+        let now = self.before.choices[number];
+        let is_free = op.results.iter().flatten().all(|&tensor| self.coarse.is_constant[tensor as usize]);
+        let of = if is_free { &[] } else { &info.analysis.strategies[..] };
+        let allowed =
+            of.iter().enumerate().filter(|(_, strategy)| self.reductions || !strategy.is_reduction());
+        let splits: Vec<Choice> = allowed.map(|(strategy, _)| Choice::Split(strategy)).collect();
+        let found = self.done(info, now, &splits);
+        let mut found = if found.is_empty() { self.done(info, now, &[Choice::Whole]) } else { found };
+        found.sort_by_key(|(way, _)| (way.flops, moved(way)));
+        found
+    }
+
+    /// Those of some choices along the axis that there are ways for, each with the next axis doing the same.
+    fn done(&self, info: &OpInfo, now: Choices, choices: &[Choice]) -> Vec<(Way, Option<Way>)> {
+        let once = |&choice: &Choice| now.with(self.axis, choice);
+        let twice = |&choice: &Choice| self.next.map(|next| once(&choice).with(next, choice));
+        let all: Vec<Choices> = choices.iter().map(once).chain(choices.iter().filter_map(twice)).collect();
+        let found = ways(info, &self.prices.mesh, &all);
+        let way = |choices: Choices| found.iter().find(|way| way.choices == choices).cloned();
+        let pair = |choice: &Choice| {
+            let way_once = way(once(choice))?;
+            let twin = self.next.map(|_| twice(choice).and_then(way).unwrap_or_else(|| way_once.clone()));
+            Some((way_once, twin))
         };
-        let is_free = op.results.iter().flatten().all(|&tensor| self.classes.is_constant[tensor as usize]);
-        let strategies = if is_free { 0 } else { info.analysis.strategies.len() };
-        let allowed = (0..strategies).filter(|&strategy| self.reductions || !info.analysis.strategies[strategy].is_reduction());
-        let mut ways: Vec<(Way, Option<Way>)> = allowed.filter_map(|strategy| way(Choice::Split(strategy))).collect();
-        if ways.is_empty() {
-            ways.extend(way(Choice::Whole));
-        }
-        ways.sort_by_key(|(way, _)| (way.flops, moved(way)));
-        ways
+        choices.iter().filter_map(pair).collect()
     }
 
     /// A layout with the next axis doing what this one does, where that is possible.
     fn repeated(&self, tensor: TensorId, layouts: Layouts) -> Layouts {
         let (Some(next), Layout::Split(dim)) = (self.next, layouts.on(self.axis)) else { return layouts };
         let mesh = &self.prices.mesh;
-        let extents = &self.graph.tensors[tensor as usize].shape;
+        let extents = &self.coarse.graph.tensors[tensor as usize].shape;
         let twice = layouts.with(next, Layout::Split(dim));
-        if twice.local_elements(mesh, extents) < layouts.local_elements(mesh, extents) { twice } else { layouts }
+        if twice.local_elements(mesh, extents) < layouts.local_elements(mesh, extents) {
+            twice
+        } else {
+            layouts
+        }
     }
 
     /// What becomes what.
     fn links(&self, choosing: &mut Choosing) {
-        for link in &self.graph.links {
-            let [from, to] = [link.from, link.to].map(|tensor| self.classes.of[tensor as usize]);
+        for link in &self.coarse.graph.links {
+            let [from, to] = [link.from, link.to].map(|tensor| self.coarse.class_of[tensor as usize]);
             if from == to {
                 continue;
             }
-            let shape = shape_of(self.graph, link.from);
+            let shape = shape_of(self.coarse.graph, link.from);
             let mut costs = Vec::new();
             for &source in &choosing.layouts[from as usize] {
                 costs.extend(choosing.layouts[to as usize].iter().map(|&target| {
                     let later = self.next.map_or(0, |_| {
-                        let [source, target] = [source, target].map(|layouts| self.repeated(link.from, layouts));
+                        let [source, target] =
+                            [source, target].map(|layouts| self.repeated(link.from, layouts));
                         self.prices.convert(shape, source, target)
                     });
                     cost(self.prices.convert(shape, source, target), later)
@@ -349,19 +333,25 @@ fn moved(way: &Way) -> u64 {
 }
 
 impl Choosing {
-    /// Adds the table of ops that are alike and touch the same classes.
-    fn add(&mut self, table: u32, classes: &[u32], times: u64) {
-        let OpTable::Joint { costs, .. } = &mut self.known[table as usize] else { return };
-        let costs = std::mem::take(costs);
-        self.add_costs(classes, &costs, times);
-        if let OpTable::Joint { costs: place, .. } = &mut self.known[table as usize] {
-            *place = costs;
-        }
+    /// Adds the table of a group.
+    fn add(&mut self, number: u32, table: &OpTable, group: &Group) {
+        let way = match table {
+            OpTable::Joint { costs, .. } => {
+                self.add_costs(&group.classes, costs, group.times);
+                None
+            }
+            OpTable::Wide(ways) => {
+                let way = self.model.sizes.len() as u32;
+                self.model.sizes.push(ways.len());
+                self.add_wide(ways, &group.classes, way, group.times);
+                Some(way)
+            }
+        };
+        self.tables.push((number, way));
     }
 
     /// Adds an op whose way is a variable: a table of that and each class.
-    fn add_wide(&mut self, table: u32, classes: &[u32], way: u32, times: u64) {
-        let OpTable::Wide(ways) = &self.known[table as usize] else { return };
+    fn add_wide(&mut self, ways: &[WayCosts], classes: &[u32], way: u32, times: u64) {
         let times = Cost::from(times);
         let own = ways.iter().map(|way| way.own * times).collect();
         self.model.tables.push(Table { scope: SmallVec::from_slice(&[way]), costs: own });
@@ -402,38 +392,30 @@ impl Choosing {
             }
             table.push(costs[entry] * Cost::from(times));
         }
-        if !sorted.is_empty() {
-            self.model.tables.push(Table { scope: sorted.iter().map(|&(variable, _)| variable).collect(), costs: table });
+        if sorted.is_empty() {
+            self.model.constant += table[0];
+        } else {
+            self.model
+                .tables
+                .push(Table { scope: sorted.iter().map(|&(variable, _)| variable).collect(), costs: table });
         }
     }
 
     /// The plan with these states of the variables.
-    pub(super) fn plan(&self, cut: &Cut<'_>, states: &[usize]) -> Plan {
-        let state = |class: u32| self.variable_of[class as usize].map_or(0, |variable| states[variable as usize]);
-        let stored = cut.classes.of.iter().map(|&class| Stored::only(self.layouts[class as usize][state(class)]));
-        let choices = self.ops.iter().map(|touched| {
-            let Some(Touched { table, classes, way }) = touched else { return Choices::WHOLE };
-            match &self.known[*table as usize] {
+    pub(super) fn plan(&self, coarse: &Coarse<'_>, tables: &Tables, states: &[usize]) -> Coarsely {
+        let state =
+            |class: u32| self.variable_of[class as usize].map_or(0, |variable| states[variable as usize]);
+        let layouts = self.layouts.iter().enumerate().map(|(class, layouts)| layouts[state(class as u32)]);
+        let choices = self.tables.iter().zip(&coarse.groups).map(|(&(table, way), group)| {
+            match &tables.known[table as usize] {
                 OpTable::Joint { sizes, choices, .. } => {
-                    let states = classes.iter().zip(sizes);
+                    let states = group.classes.iter().zip(sizes);
                     choices[states.fold(0, |entry, (&class, size)| entry * size + state(class))]
                 }
                 OpTable::Wide(ways) => ways[way.map_or(0, |way| states[way as usize])].choices,
             }
         });
-        Plan { mesh: cut.plan.mesh.clone(), choices: choices.collect(), stored: stored.collect() }
-    }
-
-    /// The bytes of the largest tensor of the class of each variable, none of those that are no classes.
-    pub(super) fn bytes(&self, cut: &Cut<'_>) -> Vec<u64> {
-        let mut of_class = vec![0; self.layouts.len()];
-        for (tensor, &class) in cut.classes.of.iter().enumerate() {
-            let bytes = Stored::default().bytes(&cut.plan.mesh, shape_of(cut.graph, tensor as TensorId));
-            of_class[class as usize] = bytes.max(of_class[class as usize]);
-        }
-        let mut bytes: Vec<u64> = self.variables.iter().map(|&class| of_class[class as usize]).collect();
-        bytes.resize(self.model.sizes.len(), 0);
-        bytes
+        Coarsely { layouts: layouts.collect(), choices: choices.collect() }
     }
 }
 

@@ -31,13 +31,15 @@ pub(super) struct Model {
     pub(super) sizes: Vec<usize>,
     /// The tables.
     pub(super) tables: Vec<Table>,
+    /// What it costs besides, whatever the states.
+    pub(super) constant: Cost,
 }
 
 impl Model {
     /// What these states cost, without what decides.
     pub(super) fn counted(&self, states: &[usize]) -> u64 {
         let each = self.tables.iter().map(|table| table.costs[entry(&table.scope, &self.sizes, states)]);
-        (each.sum::<Cost>() >> 64) as u64
+        ((each.sum::<Cost>() + self.constant) >> 64) as u64
     }
 }
 
@@ -99,7 +101,10 @@ struct Run<'m> {
     tables: Vec<Table>,
     /// The tables of each variable.
     of: Vec<Vec<u32>>,
+    /// The variables that share a table with each one, in ascending order.
+    around: Vec<Vec<u32>>,
     is_done: Vec<bool>,
+    /// What the queue says of each variable.
     known: Vec<usize>,
     queue: BinaryHeap<Reverse<(usize, u32)>>,
     steps: Vec<Step>,
@@ -112,13 +117,22 @@ impl<'m> Run<'m> {
             sizes: &model.sizes,
             tables: Vec::new(),
             of: vec![Vec::new(); variables],
+            around: vec![Vec::new(); variables],
             is_done: vec![false; variables],
             known: vec![0; variables],
             queue: BinaryHeap::new(),
             steps: Vec::new(),
         };
         for table in &model.tables {
+            for &variable in &table.scope {
+                let others = table.scope.iter().filter(|&&other| other != variable);
+                run.around[variable as usize].extend(others);
+            }
             run.add(table.clone());
+        }
+        for around in &mut run.around {
+            around.sort_unstable();
+            around.dedup();
         }
         for variable in 0..variables {
             run.push(variable);
@@ -139,20 +153,39 @@ impl<'m> Run<'m> {
         self.queue.push(Reverse((self.known[variable], variable as u32)));
     }
 
-    /// The variables that share a table with this one.
-    fn neighbours(&self, variable: usize) -> SmallVec<[u32; 4]> {
-        let tables = self.of[variable].iter();
-        let mut all: SmallVec<[u32; 4]> = tables.flat_map(|&table| self.tables[table as usize].scope.iter().copied()).collect();
-        all.sort_unstable();
-        all.dedup();
-        all.retain(|other| *other as usize != variable);
-        all
+    /// How large the work of eliminating it is, as far as it may be done.
+    fn entries(&self, variable: usize) -> usize {
+        let mut entries = self.sizes[variable];
+        for &other in &self.around[variable] {
+            entries = entries.saturating_mul(self.sizes[other as usize]);
+            if entries > MOST_ENTRIES {
+                return usize::MAX;
+            }
+        }
+        entries
     }
 
-    /// How large the work of eliminating it is.
-    fn entries(&self, variable: usize) -> usize {
-        let sizes = self.neighbours(variable).into_iter().map(|other| self.sizes[other as usize]);
-        sizes.fold(self.sizes[variable], usize::saturating_mul)
+    /// Takes a variable out of the graph, and gives those that shared a table with it.
+    fn leave(&mut self, variable: usize) -> SmallVec<[u32; 4]> {
+        let scope: SmallVec<[u32; 4]> = std::mem::take(&mut self.around[variable]).into();
+        for &other in &scope {
+            self.around[other as usize].retain(|&other| other as usize != variable);
+        }
+        scope
+    }
+
+    /// They share a table from now on.
+    fn join(&mut self, scope: &[u32]) {
+        for &variable in scope {
+            for &other in scope {
+                let around = &mut self.around[variable as usize];
+                if let Err(place) = around.binary_search(&other)
+                    && other != variable
+                {
+                    around.insert(place, other);
+                }
+            }
+        }
     }
 
     fn take(&mut self, variable: usize) -> Vec<Table> {
@@ -170,13 +203,16 @@ impl<'m> Run<'m> {
     }
 
     fn eliminate(&mut self, variable: usize) {
-        let scope = self.neighbours(variable);
+        let scope = self.leave(variable);
+        self.join(&scope);
         let tables = self.take(variable);
         let size = self.sizes[variable];
         // How far one goes in each table for one more of each variable of the scope, and for one more of this one.
         let stride = |table: &Table, of: u32| -> usize {
             let place = table.scope.iter().position(|&other| other == of);
-            place.map_or(0, |place| table.scope[place + 1..].iter().map(|&after| self.sizes[after as usize]).product())
+            place.map_or(0, |place| {
+                table.scope[place + 1..].iter().map(|&after| self.sizes[after as usize]).product()
+            })
         };
         let strides: Vec<SmallVec<[usize; 4]>> =
             tables.iter().map(|table| scope.iter().map(|&of| stride(table, of)).collect()).collect();
@@ -202,7 +238,11 @@ impl<'m> Run<'m> {
                 at[place] += 1;
                 let wraps = at[place] == self.sizes[scope[place] as usize];
                 for (start, strides) in starts.iter_mut().zip(&strides) {
-                    *start = if wraps { *start - strides[place] * (at[place] - 1) } else { *start + strides[place] };
+                    *start = if wraps {
+                        *start - strides[place] * (at[place] - 1)
+                    } else {
+                        *start + strides[place]
+                    };
                 }
                 if !wraps {
                     break;
@@ -219,11 +259,14 @@ impl<'m> Run<'m> {
         }
     }
 
-    /// Fixes the variable of most tables, at the state for which the sum of the least of each is least.
+    /// Fixes the variable that shares tables with most others, at the state for which the sum of the least of each is least.
     fn fix(&mut self) {
         let open = (0..self.sizes.len()).filter(|&variable| !self.is_done[variable]);
-        let Some(variable) = open.max_by_key(|&variable| (self.of[variable].len(), Reverse(variable))) else { return };
-        let around = self.neighbours(variable);
+        let Some(variable) = open.max_by_key(|&variable| (self.around[variable].len(), Reverse(variable)))
+        else {
+            return;
+        };
+        let around = self.leave(variable);
         let tables = self.take(variable);
         let mut sliced: Vec<Vec<Table>> = Vec::new();
         for state in 0..self.sizes[variable] {
@@ -246,7 +289,9 @@ impl<'m> Run<'m> {
 
     /// A table with one variable fixed.
     fn slice(&self, table: &Table, variable: u32, state: usize) -> Table {
-        let Some(place) = table.scope.iter().position(|&other| other == variable) else { return table.clone() };
+        let Some(place) = table.scope.iter().position(|&other| other == variable) else {
+            return table.clone();
+        };
         let after: usize = table.scope[place + 1..].iter().map(|&after| self.sizes[after as usize]).product();
         let size = self.sizes[variable as usize];
         let mut scope = table.scope.clone();
@@ -273,9 +318,10 @@ mod tests {
             (state >> 33) % below
         };
         let sizes: Vec<usize> = (0..variables).map(|_| 1 + next(3) as usize).collect();
-        let mut model = Model { sizes, tables: Vec::new() };
+        let mut model = Model { sizes, ..Model::default() };
         for _ in 0..tables {
-            let mut scope: SmallVec<[u32; 4]> = (0..1 + next(3)).map(|_| next(variables.into()) as u32).collect();
+            let mut scope: SmallVec<[u32; 4]> =
+                (0..1 + next(3)).map(|_| next(variables.into()) as u32).collect();
             scope.sort_unstable();
             scope.dedup();
             let entries: usize = scope.iter().map(|&variable| model.sizes[variable as usize]).product();
@@ -310,7 +356,7 @@ mod tests {
     fn what_is_too_wide_is_still_decided() {
         // Everything with everything: 24 variables of three states each are a table of 3^24.
         let variables = 24u32;
-        let mut model = Model { sizes: vec![3; variables as usize], tables: Vec::new() };
+        let mut model = Model { sizes: vec![3; variables as usize], ..Model::default() };
         for a in 0..variables {
             for b in a + 1..variables {
                 let costs = (0..9).map(|entry| cost(u64::from(entry / 3 != entry % 3), 0)).collect();

@@ -6,12 +6,11 @@
 
 use std::cmp::Reverse;
 
-use super::coarsen::Classes;
-use super::cut::Cut;
+use super::coarsen::Coarse;
+use super::cut::{Coarsely, Cut, Tables};
 use super::frontier::{Cost, Model};
-use super::tofu::{best, one_axis};
+use super::tofu::{finish, one_axis};
 use super::{Failure, Outcome, Request};
-use crate::plan::Plan;
 use crate::price::Prices;
 
 /// Which one.
@@ -24,24 +23,35 @@ pub(super) enum Greedy {
 pub(super) fn search(request: &Request<'_>, greedy: Greedy) -> Result<Outcome, Failure> {
     let mesh = one_axis(request);
     let prices = Prices::new(request.machine, mesh.clone(), request.objective, request.reduce_scatter);
-    let classes = Classes::of(request.graph, request.constraints);
+    let coarse = match greedy {
+        Greedy::AllRow => Coarse::of(request.graph, request.constraints),
+        Greedy::Spartan => Coarse::fine(request.graph),
+    };
+    let before = Coarsely::replicated(&coarse);
+    let constraints = request.constraints;
     let cut = Cut {
-        graph: request.graph,
-        classes: &classes,
+        coarse: &coarse,
         prices: &prices,
-        constraints: request.constraints,
-        plan: &Plan::replicated(request.graph, &mesh),
+        constraints,
+        before: &before,
         axis: 0,
         next: None,
         reductions: true,
     };
-    let choosing = cut.model()?;
+    let mut tables = Tables::default();
+    let choosing = cut.model(&mut tables)?;
     let states = match greedy {
         // Layouts are in the order of their dimensions.
         Greedy::AllRow => rows(&choosing.model, choosing.variables.len()),
-        Greedy::Spartan => largest_first(&choosing.model, &choosing.bytes(&cut)),
+        Greedy::Spartan => {
+            let bytes = coarse.bytes();
+            let mut bytes: Vec<u64> = choosing.variables.iter().map(|&class| bytes[class as usize]).collect();
+            bytes.resize(choosing.model.sizes.len(), 0);
+            largest_first(&choosing.model, &bytes)
+        }
     };
-    best(request, vec![choosing.plan(&cut, &states)], false)
+    let plan = choosing.plan(&coarse, &tables, &states);
+    finish(request, coarse.plan(&mesh, &plan.layouts, &plan.choices), false)
 }
 
 /// The first state of the variables of tensors; of the others, what is cheapest then.
@@ -57,7 +67,11 @@ fn largest_first(model: &Model, bytes: &[u64]) -> Vec<usize> {
 }
 
 /// Decides about variables in this order, one after the other.
-fn complete(model: &Model, mut decided: Vec<Option<usize>>, order: impl IntoIterator<Item = usize>) -> Vec<usize> {
+fn complete(
+    model: &Model,
+    mut decided: Vec<Option<usize>>,
+    order: impl IntoIterator<Item = usize>,
+) -> Vec<usize> {
     let mut tables: Vec<Vec<usize>> = vec![Vec::new(); model.sizes.len()];
     for (number, table) in model.tables.iter().enumerate() {
         table.scope.iter().for_each(|&variable| tables[variable as usize].push(number));
@@ -110,10 +124,13 @@ mod tests {
     #[test]
     fn the_largest_decides_first() {
         // Both prefer state 0 alone, together they may not have it.
-        let unary = |variable| Table { scope: SmallVec::from_slice(&[variable]), costs: vec![cost(0, 0), cost(3, 0)] };
+        let unary = |variable| Table {
+            scope: SmallVec::from_slice(&[variable]),
+            costs: vec![cost(0, 0), cost(3, 0)],
+        };
         let both = [9, 0, 0, 9].map(|price| cost(price, 0)).to_vec();
         let both = Table { scope: SmallVec::from_slice(&[0, 1]), costs: both };
-        let model = Model { sizes: vec![2, 2], tables: vec![unary(0), unary(1), both] };
+        let model = Model { sizes: vec![2, 2], tables: vec![unary(0), unary(1), both], ..Model::default() };
         assert_eq!(largest_first(&model, &[1, 2]), [1, 0]);
         assert_eq!(largest_first(&model, &[2, 1]), [0, 1]);
     }

@@ -13,14 +13,13 @@
 //! `equalchop` is the same with one cut over all devices; `icml18`, without ways that reduce (as section 7.3 describes Jia et
 //! al., "Exploring hidden dimensions in parallelizing convolutional neural networks", ICML 2018).
 
-use std::borrow::Cow;
 use std::time::Instant;
 
 use smallvec::SmallVec;
 use tofu_sharding::{Layouts, Mesh};
 
-use super::coarsen::Classes;
-use super::cut::Cut;
+use super::coarsen::Coarse;
+use super::cut::{Coarsely, Cut, Tables};
 use super::frontier::{Model, Table, cost, minimise};
 use super::optimal::mesh_of_sizes;
 use super::{Failure, Outcome, Progress, Request};
@@ -48,29 +47,25 @@ pub(super) fn search(
     let start = Instant::now();
     let mesh = mesh_of(request, rules.one_cut);
     let prices = Prices::new(request.machine, mesh.clone(), request.objective, request.reduce_scatter);
-    let classes = Classes::of(request.graph, request.constraints);
-    let mut plans = vec![Plan::replicated(request.graph, &mesh)];
+    let coarse = Coarse::of(request.graph, request.constraints);
+    let mut plans = vec![(0, Coarsely::replicated(&coarse))];
     let axes = mesh.axes().len();
     let mut was_stopped = false;
     for axis in 0..axes {
-        let mut found: Vec<(u64, Plan)> = Vec::new();
-        for plan in &plans {
-            let cut = Cut {
-                graph: request.graph,
-                classes: &classes,
-                prices: &prices,
-                constraints: request.constraints,
-                plan,
-                axis,
-                next: (axis + 1 < axes).then_some(axis + 1),
-                reductions: rules.reductions,
-            };
-            let choosing = cut.model()?;
-            for tie in Tie::ALL.into_iter().take(if axis + 1 < axes { Tie::ALL.len() } else { 1 }) {
-                let (model, states) = tie.decide(&choosing.model);
-                let plan = choosing.plan(&cut, &states);
+        let next = (axis + 1 < axes).then_some(axis + 1);
+        let mut found: Vec<(u64, Coarsely)> = Vec::new();
+        let mut tables = Tables::default();
+        for (_, before) in &plans {
+            let constraints = request.constraints;
+            let reductions = rules.reductions;
+            let cut = Cut { coarse: &coarse, prices: &prices, constraints, before, axis, next, reductions };
+            let choosing = cut.model(&mut tables)?;
+            // What is tied after the last cut is the same in the end.
+            for tie in &Tie::ALL[..if next.is_some() { Tie::ALL.len() } else { 1 }] {
+                let states = tie.decide(&choosing.model);
+                let plan = choosing.plan(&coarse, &tables, &states);
                 if found.iter().all(|(_, other)| *other != plan) {
-                    found.push((model.counted(&states), plan));
+                    found.push((choosing.model.counted(&states), plan));
                 }
             }
             let report = Progress { phase: "cut", elapsed: start.elapsed(), cost: None, bound: None };
@@ -78,27 +73,27 @@ pub(super) fn search(
         }
         found.sort_by_key(|(cost, _)| *cost);
         found.truncate(KEPT);
-        plans = found.into_iter().map(|(_, plan)| plan).collect();
+        plans = found;
     }
-    best(request, plans, was_stopped)
+    let (counted, plan) = plans.swap_remove(0);
+    let outcome = finish(request, coarse.plan(&mesh, &plan.layouts, &plan.choices), was_stopped)?;
+    debug_assert!(
+        outcome.plan.mesh != mesh || outcome.evaluation.cost == i128::from(counted),
+        "another measure"
+    );
+    Ok(outcome)
 }
 
-/// The cheapest of some plans, on the mesh that was asked for.
-pub(super) fn best(request: &Request<'_>, plans: Vec<Plan>, was_stopped: bool) -> Result<Outcome, Failure> {
-    let mut best: Option<Outcome> = None;
-    for plan in plans {
-        let plan = on_mesh(request, plan);
-        let prices = Prices::new(request.machine, plan.mesh.clone(), request.objective, request.reduce_scatter);
-        let evaluation = plan.evaluate(request.graph, &prices)?;
-        if best.as_ref().is_none_or(|best| evaluation.cost < best.evaluation.cost) {
-            best = Some(Outcome { plan, evaluation, lower_bound: None, was_stopped });
-        }
-    }
-    best.ok_or(Failure::Constrained)
+/// A plan as an outcome, on the mesh that was asked for.
+pub(super) fn finish(request: &Request<'_>, plan: Plan, was_stopped: bool) -> Result<Outcome, Failure> {
+    let plan = on_mesh(request, plan);
+    let prices = Prices::new(request.machine, plan.mesh.clone(), request.objective, request.reduce_scatter);
+    let evaluation = plan.evaluate(request.graph, &prices)?;
+    Ok(Outcome { plan, evaluation, lower_bound: None, was_stopped })
 }
 
 /// A plan over all devices at once, on the axes of the mesh that was asked for.
-fn on_mesh(request: &Request<'_>, plan: Plan) -> Plan {
+pub(super) fn on_mesh(request: &Request<'_>, plan: Plan) -> Plan {
     match &request.mesh {
         Some(mesh) if plan.mesh.axes().len() == 1 && mesh.axes().len() != 1 => {
             refined(&plan, mesh, &[(0..mesh.axes().len()).collect()])
@@ -145,16 +140,15 @@ enum Tie {
 impl Tie {
     const ALL: [Tie; 3] = [Tie::Repeated, Tie::Early, Tie::Late];
 
-    /// The model with the words that decide replaced, and the states of least cost.
-    fn decide(self, model: &Model) -> (Cow<'_, Model>, Vec<usize>) {
-        let model = match self {
-            Tie::Repeated => Cow::Borrowed(model),
-            Tie::Early | Tie::Late => Cow::Owned(self.replaced(model)),
-        };
-        let states = minimise(&model);
-        (model, states)
+    /// The states of least cost.
+    fn decide(self, model: &Model) -> Vec<usize> {
+        match self {
+            Tie::Repeated => minimise(model),
+            Tie::Early | Tie::Late => minimise(&self.replaced(model)),
+        }
     }
 
+    /// The model with the words that decide replaced.
     fn replaced(self, model: &Model) -> Model {
         let counts = |table: &Table| {
             let costs = table.costs.iter().map(|entry| cost((entry >> 64) as u64, 0)).collect();
@@ -166,6 +160,6 @@ impl Tie {
             let costs = (0..size).map(|state| cost(0, rank(state) as u64)).collect();
             tables.push(Table { scope: SmallVec::from_slice(&[variable as u32]), costs });
         }
-        Model { sizes: model.sizes.clone(), tables }
+        Model { sizes: model.sizes.clone(), tables, constant: model.constant }
     }
 }

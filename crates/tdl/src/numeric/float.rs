@@ -122,14 +122,14 @@ fn next_after(element: ElementType, a: Word, b: Word) -> Word {
     if element.bits() <= 8 {
         // The narrow formats differ in what their codes mean; there are few.
         let codes = (0..1u64 << element.bits()).map(|low| Word { low, high: 0 });
-        let beyond = codes.filter(|code| {
-            let value = code.as_float(element);
-            if x < y { value > x } else { value < x }
-        });
-        let nearest = beyond.min_by(|a, b| {
-            let distance = |code: &Word| (code.as_float(element) - x).abs();
-            distance(a).total_cmp(&distance(b))
-        });
+        let value = |code: &Word| code.as_float(element);
+        let order = |a: &Word, b: &Word| value(a).total_cmp(&value(b));
+        // By the values and not by how far they are: all are equally far from infinity.
+        let nearest = if x < y {
+            codes.filter(|code| value(code) > x).min_by(order)
+        } else {
+            codes.filter(|code| value(code) < x).max_by(order)
+        };
         return nearest.unwrap_or(b);
     }
     let sign = 1u64 << (element.bits() - 1);

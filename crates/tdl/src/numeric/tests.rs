@@ -397,6 +397,7 @@ fn special_functions_of_two_values() {
     assert_eq!(next(F8E4M3FN, 0.0, -1.0), -0.001_953_125);
     assert_eq!(next(F8E4M3FNUZ, -0.000_976_562_5, 1.0), 0.0);
     assert_eq!(next(F8E4M3FN, 448.0, -448.0), 416.0);
+    assert_eq!((next(F8E3M4, -inf, 0.5), next(F8E5M2, inf, 1.0)), (-15.5, 57344.0));
 }
 
 #[test]

@@ -7,36 +7,63 @@
 //! | `#sdy.mesh<["x"=2, "y"=4], device_ids=[…]>` | a dictionary of `axes`, pairs of a name and a size, and `device_ids` |
 //! | `#sdy.sharding<@mesh, [{"x"}, {?}p1], replicated={…}, unreduced={…}>` | a dictionary of `mesh`, a symbol or a mesh, `dims`, and `replicated` and `unreduced`, axes |
 //! | `#sdy.sharding_per_value<[<@mesh, […]>, …]>` | an array of shardings |
-//! | `#sdy.manual_axes<{"x"}>` | an array of axes |
+//! | `#sdy.manual_axes<{"x"}>`, `#sdy.axis_ref_list<{"x"}>` | an array of axes |
+//! | `#sdy.list_of_axis_ref_lists<[{"x"}, {}]>` | an array of arrays of axes, one for each dimension |
+//! | `#sdy.all_to_all_param_list<[{"x"}: 0->1]>` | an array of pairs of axes and a pair of dimensions |
 //!
 //! A dimension is a dictionary of `axes`, `open` and `priority`. An axis is a name, or for a part of one a pair of the
 //! name and the pair of what lies before it and its size: `"x":(2)4`.
 
 use tofu_diagnostics::Diagnostic;
 use tofu_ir::{
-    Attr, AttrClass, AttrData, Control, Dialect, DialectAttr, INT, Module, OpDef, OpId, ParameterReader,
-    ParameterWriter, ParametricDef, STRING, SYMBOL_DEFINITION, SYMBOL_NAME, Trait, TypeData, any, op,
-    optional, region, required,
+    AttrClass, AttrData, Control, Dialect, INT, Module, OpDef, OpId, ParametricDef, STRING,
+    SYMBOL_DEFINITION, SYMBOL_NAME, Trait, TypeData, any, op, optional, region, required,
 };
 use tofu_tdl::Undescribed;
+
+mod check;
+mod collectives;
+mod text;
+
+pub use collectives::*;
+use text::{
+    parse_axes, parse_mesh, parse_sharding, parse_shardings, print_axes, print_mesh, print_sharding,
+    print_shardings,
+};
 
 /// The dialect of meshes and shardings.
 pub static SDY: Dialect = Dialect {
     name: "sdy",
     summary: "Meshes and shardings, as XLA's partitioner reads them.",
     ops: &[
+        &SDY_ALL_GATHER,
+        &SDY_ALL_REDUCE,
+        &ALL_SLICE,
+        &SDY_ALL_TO_ALL,
+        &SDY_COLLECTIVE_PERMUTE,
         &DATA_FLOW_EDGE,
         &MANUAL_COMPUTATION,
         &MESH,
         &NAMED_COMPUTATION,
         &PROPAGATION_BARRIER,
+        &SDY_REDUCE_SCATTER,
+        &REPLICATED_TO_UNREDUCED,
         &RESHARD,
         &SDY_RETURN,
+        &SHARDED_TO_UNREDUCED,
         &SHARDING_CONSTRAINT,
         &SHARDING_GROUP,
     ],
     types: &[],
-    attributes: &[&MANUAL_AXES, &MESH_ATTR, &SHARDING, &SHARDING_PER_VALUE],
+    attributes: &[
+        &ALL_TO_ALL_PARAMS,
+        &AXES,
+        &AXES_PER_DIMENSION,
+        &MANUAL_AXES,
+        &MESH_ATTR,
+        &SHARDING,
+        &SHARDING_PER_VALUE,
+    ],
     constant: None,
 };
 
@@ -44,19 +71,22 @@ pub static SDY: Dialect = Dialect {
 pub static MESH_ATTR: ParametricDef = ParametricDef::new("sdy.mesh")
     .summary("Named axes over devices.")
     .example("#sdy.mesh<[\"x\"=2, \"y\"=4]>")
-    .text(parse_mesh, print_mesh);
+    .text(parse_mesh, print_mesh)
+    .verify(check::verify_mesh);
 
 /// `#sdy.sharding<@mesh, [{"x"}, {}]>`: along which axes each dimension of a tensor is split.
 pub static SHARDING: ParametricDef = ParametricDef::new("sdy.sharding")
     .summary("Along which axes of a mesh each dimension of a tensor is split.")
     .example("#sdy.sharding<@mesh, [{\"x\"}, {?}]>")
-    .text(parse_sharding, print_sharding);
+    .text(parse_sharding, print_sharding)
+    .verify_use(check::verify_sharding);
 
 /// `#sdy.sharding_per_value<[<@mesh, [{"x"}]>]>`: a sharding for each of several values.
 pub static SHARDING_PER_VALUE: ParametricDef = ParametricDef::new("sdy.sharding_per_value")
     .summary("A sharding for each of several values.")
     .example("#sdy.sharding_per_value<[<@mesh, [{\"x\"}]>, <@mesh, []>]>")
-    .text(parse_shardings, print_shardings);
+    .text(parse_shardings, print_shardings)
+    .verify_use(check::verify_shardings);
 
 /// `#sdy.manual_axes<{"x"}>`: the axes along which a computation is split by hand.
 pub static MANUAL_AXES: ParametricDef = ParametricDef::new("sdy.manual_axes")
@@ -190,229 +220,3 @@ pub static SDY_RETURN: OpDef = op("sdy.return")
     .operands(&[any("results").variadic()])
     .traits(&[Trait::Pure, Trait::Terminator])
     .interfaces(&[&Control::Yield]);
-
-// Here and below: writing into the printer's buffer cannot fail.
-
-fn parse_mesh(reader: &mut dyn ParameterReader) -> Result<Attr, Diagnostic> {
-    let axes = list(reader, "[", "]", |reader| {
-        let name = reader.attribute()?;
-        reader.expect("=")?;
-        let size = reader.integer()?;
-        let interner = &mut reader.module().interner;
-        let size = interner.int(size);
-        Ok(interner.attr(AttrData::Pair(name, size)))
-    })?;
-    let mut fields = vec![("axes", axes)];
-    if reader.take(",") {
-        reader.expect("device_ids")?;
-        reader.expect("=")?;
-        fields.push(("device_ids", reader.attribute()?));
-    }
-    Ok(dictionary(reader, &fields))
-}
-
-fn print_mesh(module: &Module, params: Attr, writer: &mut dyn ParameterWriter) {
-    print_list(module, module.dict_entry(params, "axes"), ["[", "]"], writer, |axis, writer| {
-        if let AttrData::Pair(name, size) = module.attr_data(axis) {
-            writer.attribute(*name);
-            let _ = writer.write_str("=");
-            writer.attribute(*size);
-        }
-    });
-    if let Some(ids) = module.dict_entry(params, "device_ids") {
-        let _ = writer.write_str(", device_ids=");
-        writer.attribute(ids);
-    }
-}
-
-fn parse_sharding(reader: &mut dyn ParameterReader) -> Result<Attr, Diagnostic> {
-    let mesh = if reader.take("mesh") {
-        reader.expect("<")?;
-        let params = parse_mesh(reader)?;
-        reader.expect(">")?;
-        reader.module().interner.attr(AttrData::Dialect(DialectAttr { def: &MESH_ATTR, params }))
-    } else {
-        reader.attribute()?
-    };
-    reader.expect(",")?;
-    let dims = list(reader, "[", "]", parse_dimension)?;
-    let mut fields = vec![("mesh", mesh), ("dims", dims)];
-    while reader.take(",") {
-        let key = if reader.take("replicated") {
-            "replicated"
-        } else {
-            reader.expect("unreduced")?;
-            "unreduced"
-        };
-        reader.expect("=")?;
-        fields.push((key, parse_axes(reader)?));
-    }
-    Ok(dictionary(reader, &fields))
-}
-
-fn print_sharding(module: &Module, params: Attr, writer: &mut dyn ParameterWriter) {
-    if let Some(mesh) = module.dict_entry(params, "mesh") {
-        match module.attr_data(mesh) {
-            AttrData::Dialect(mesh) => {
-                let _ = writer.write_str("mesh<");
-                print_mesh(module, mesh.params, writer);
-                let _ = writer.write_str(">");
-            }
-            _ => writer.attribute(mesh),
-        }
-        let _ = writer.write_str(", ");
-    }
-    print_list(module, module.dict_entry(params, "dims"), ["[", "]"], writer, |dimension, writer| {
-        print_dimension(module, dimension, writer);
-    });
-    for key in ["replicated", "unreduced"] {
-        if let Some(axes) = module.dict_entry(params, key) {
-            let _ = write!(writer, ", {key}=");
-            print_axes(module, axes, writer);
-        }
-    }
-}
-
-fn parse_dimension(reader: &mut dyn ParameterReader) -> Result<Attr, Diagnostic> {
-    reader.expect("{")?;
-    let (mut axes, mut is_open) = (Vec::new(), false);
-    while !is_open && !reader.take("}") {
-        if !axes.is_empty() {
-            reader.expect(",")?;
-        }
-        if reader.take("?") {
-            reader.expect("}")?;
-            is_open = true;
-        } else {
-            axes.push(parse_axis(reader)?);
-        }
-    }
-    let axes = reader.module().interner.attr(AttrData::Array(axes.into()));
-    let mut fields = vec![("axes", axes)];
-    if is_open {
-        fields.push(("open", reader.module().interner.attr(AttrData::Unit)));
-    }
-    if let Ok(word) = reader.word() {
-        let Some(priority) = word.strip_prefix('p').and_then(|digits| digits.parse().ok()) else {
-            return Err(reader.error(format!("expected a priority (`p1`) before this, found `{word}`")));
-        };
-        fields.push(("priority", reader.module().interner.int(priority)));
-    }
-    Ok(dictionary(reader, &fields))
-}
-
-fn print_dimension(module: &Module, dimension: Attr, writer: &mut dyn ParameterWriter) {
-    let _ = writer.write_str("{");
-    let axes = items(module, module.dict_entry(dimension, "axes"));
-    for (index, &axis) in axes.iter().enumerate() {
-        let _ = writer.write_str(if index > 0 { ", " } else { "" });
-        print_axis(module, axis, writer);
-    }
-    if module.dict_entry(dimension, "open").is_some() {
-        let _ = writer.write_str(if axes.is_empty() { "?" } else { ", ?" });
-    }
-    let _ = writer.write_str("}");
-    if let Some(priority) = module.dict_entry(dimension, "priority") {
-        let _ = writer.write_str("p");
-        writer.attribute(priority);
-    }
-}
-
-fn parse_shardings(reader: &mut dyn ParameterReader) -> Result<Attr, Diagnostic> {
-    list(reader, "[", "]", |reader| {
-        reader.expect("<")?;
-        let params = parse_sharding(reader)?;
-        reader.expect(">")?;
-        Ok(reader.module().interner.attr(AttrData::Dialect(DialectAttr { def: &SHARDING, params })))
-    })
-}
-
-fn print_shardings(module: &Module, params: Attr, writer: &mut dyn ParameterWriter) {
-    print_list(module, Some(params), ["[", "]"], writer, |sharding, writer| {
-        if let AttrData::Dialect(sharding) = module.attr_data(sharding) {
-            let _ = writer.write_str("<");
-            print_sharding(module, sharding.params, writer);
-            let _ = writer.write_str(">");
-        }
-    });
-}
-
-fn parse_axes(reader: &mut dyn ParameterReader) -> Result<Attr, Diagnostic> {
-    list(reader, "{", "}", parse_axis)
-}
-
-fn print_axes(module: &Module, params: Attr, writer: &mut dyn ParameterWriter) {
-    print_list(module, Some(params), ["{", "}"], writer, |axis, writer| print_axis(module, axis, writer));
-}
-
-fn parse_axis(reader: &mut dyn ParameterReader) -> Result<Attr, Diagnostic> {
-    let name = reader.attribute()?;
-    if !reader.take(":") {
-        return Ok(name);
-    }
-    reader.expect("(")?;
-    let before = reader.integer()?;
-    reader.expect(")")?;
-    let size = reader.integer()?;
-    let interner = &mut reader.module().interner;
-    let (before, size) = (interner.int(before), interner.int(size));
-    let part = interner.attr(AttrData::Pair(before, size));
-    Ok(interner.attr(AttrData::Pair(name, part)))
-}
-
-fn print_axis(module: &Module, axis: Attr, writer: &mut dyn ParameterWriter) {
-    let AttrData::Pair(name, part) = module.attr_data(axis) else { return writer.attribute(axis) };
-    writer.attribute(*name);
-    if let AttrData::Pair(before, size) = module.attr_data(*part) {
-        let _ = writer.write_str(":(");
-        writer.attribute(*before);
-        let _ = writer.write_str(")");
-        writer.attribute(*size);
-    }
-}
-
-fn dictionary(reader: &mut dyn ParameterReader, fields: &[(&str, Attr)]) -> Attr {
-    let interner = &mut reader.module().interner;
-    let fields: Vec<_> = fields.iter().map(|&(key, value)| (interner.name(key), value)).collect();
-    interner.dict(&fields)
-}
-
-fn list(
-    reader: &mut dyn ParameterReader,
-    open: &str,
-    close: &str,
-    item: impl Fn(&mut dyn ParameterReader) -> Result<Attr, Diagnostic>,
-) -> Result<Attr, Diagnostic> {
-    reader.expect(open)?;
-    let mut items = Vec::new();
-    while !reader.take(close) {
-        if !items.is_empty() {
-            reader.expect(",")?;
-        }
-        items.push(item(reader)?);
-    }
-    Ok(reader.module().interner.attr(AttrData::Array(items.into())))
-}
-
-fn print_list(
-    module: &Module,
-    list: Option<Attr>,
-    [open, close]: [&str; 2],
-    writer: &mut dyn ParameterWriter,
-    item: impl Fn(Attr, &mut dyn ParameterWriter),
-) {
-    let _ = writer.write_str(open);
-    for (index, &attr) in items(module, list).iter().enumerate() {
-        let _ = writer.write_str(if index > 0 { ", " } else { "" });
-        item(attr, writer);
-    }
-    let _ = writer.write_str(close);
-}
-
-/// The items of an array; an empty one is a list of integers.
-fn items(module: &Module, list: Option<Attr>) -> &[Attr] {
-    match list.map(|list| module.attr_data(list)) {
-        Some(AttrData::Array(items)) => items,
-        _ => &[],
-    }
-}

@@ -32,16 +32,19 @@ impl<'s> Reader<'s> {
             | Form::Result
             | Form::Each
             | Form::NoResult
+            | Form::Alike
             | Form::Chlo
             | Form::Rng
             | Form::Select
             | Form::Generic => self.plain(op, kind)?,
             Form::Call => self.call(op)?,
+            Form::Collective => self.collective(op, kind)?,
             Form::Compare => self.compare(op, kind)?,
             Form::Composite => self.composite(op)?,
             Form::Constant => self.constant(op)?,
             Form::Convolution => self.convolution(op, kind)?,
             Form::CustomCall => self.custom_call(op)?,
+            Form::Expect => self.expect_constant(op)?,
             Form::Function => self.function(op)?,
             Form::ManualComputation => self.manual_computation(op)?,
             Form::Mesh => self.mesh(op)?,
@@ -119,6 +122,10 @@ impl<'s> Reader<'s> {
         }
         match form {
             Form::NoResult => self.check_inputs(op, &types, start),
+            Form::Alike => {
+                let types = vec![types[0]; op.operands.len()];
+                self.check_inputs(op, &types, start);
+            }
             Form::Each => {
                 self.check_inputs(op, &types, start);
                 op.types = types;
@@ -172,7 +179,7 @@ impl<'s> Reader<'s> {
                 return Ok(self.pair(&left, &right));
             }
             Kind::Conv => AttrData::String(self.dimension_numbers()?.into()),
-            Kind::Same | Kind::Dot | Kind::Flat(..) => return self.attribute(),
+            Kind::Axes(_) | Kind::Same | Kind::Dot | Kind::Flat(..) => return self.attribute(),
         };
         Ok(self.module.interner.attr(data))
     }
@@ -278,6 +285,19 @@ impl<'s> Reader<'s> {
         let span = self.span(start, self.at);
         self.push(op, VALUE, attr, span);
         Ok(())
+    }
+
+    /// `expect_eq_const %x, dense<…> : type`.
+    fn expect_constant(&mut self, op: &mut Op<'s>) -> Read {
+        let operand = self.value()?;
+        op.operand(operand);
+        self.expect(b',')?;
+        self.next();
+        let start = self.at;
+        let attr = self.attribute()?;
+        let span = self.span(start, self.at);
+        self.push(op, VALUE, attr, span);
+        self.attribute_dictionary(op)
     }
 
     /// `slice %x [0:4, 1:8:2] : (type) -> type`.

@@ -1,7 +1,13 @@
 //! The ops of Shardy.
 
-use super::{Read, Reader, statement::Op};
-use crate::dialect::{MANUAL_AXES, MESH_ATTR, SHARDING, SHARDING_PER_VALUE};
+use super::{
+    Read, Reader,
+    statement::{Kind as OpKind, Op},
+};
+use crate::{
+    dialect::{MANUAL_AXES, MESH_ATTR, OUT_SHARDING, SHARDING, SHARDING_PER_VALUE},
+    syntax::Kind,
+};
 
 impl<'s> Reader<'s> {
     /// `sdy.mesh @mesh = <["x"=2]>`.
@@ -25,6 +31,32 @@ impl<'s> Reader<'s> {
         let sharding = self.bare_attribute(&SHARDING)?;
         let span = self.span(start, self.at);
         self.push(op, "sharding", sharding, span);
+        self.attribute_dictionary(op)?;
+        self.expect(b':')?;
+        op.types.push(self.ty()?);
+        Ok(())
+    }
+
+    /// `sdy.all_gather [{"x"}, {}] %x out_sharding=<@mesh, […]> : type`.
+    pub(super) fn collective(&mut self, op: &mut Op<'s>, kind: OpKind) -> Read {
+        for attribute in kind.syntax.attributes {
+            let Kind::Axes(def) = attribute.kind else { continue };
+            self.next();
+            let start = self.at;
+            let params = self.parameters_of(def)?;
+            let span = self.span(start, self.at);
+            let attr = self.checked(def, params, span)?;
+            self.push(op, attribute.ours, attr, span);
+        }
+        let operand = self.value()?;
+        op.operand(operand);
+        self.next();
+        let start = self.at;
+        self.expect_word(OUT_SHARDING)?;
+        self.expect(b'=')?;
+        let sharding = self.bare_attribute(&SHARDING)?;
+        let span = self.span(start, self.at);
+        self.push(op, OUT_SHARDING, sharding, span);
         self.attribute_dictionary(op)?;
         self.expect(b':')?;
         op.types.push(self.ty()?);

@@ -64,6 +64,7 @@ impl<'s> Reader<'s> {
             }
             Kind::Conv => self.word_of(attr, Some(&CONV)),
             Kind::Same
+            | Kind::Axes(_)
             | Kind::Bool
             | Kind::Choice(_)
             | Kind::Fields(_)

@@ -9,6 +9,7 @@ use tofu_ir::{
 };
 
 use super::{Foreign, Writer};
+use crate::dialect::OUT_SHARDING;
 
 impl Writer<'_> {
     /// `module @name attributes {…} { … }`.
@@ -116,6 +117,26 @@ impl Writer<'_> {
         self.values(module.operands(foreign.op));
         let _ = write!(self.out, " {sharding}");
         self.dictionary(foreign, &["sharding"]);
+        self.out.push_str(" : ");
+        self.type_list(module.results(foreign.op).map(|result| module.ty(result)));
+        Some(())
+    }
+
+    /// `sdy.all_gather [{"x"}, {}] %x out_sharding=<@mesh, […]> : type`.
+    pub(super) fn collective(&mut self, foreign: &Foreign) -> Option<()> {
+        let module = self.module;
+        let sharding = self.bare_text(module.attr(foreign.op, OUT_SHARDING)?)?;
+        let _ = write!(self.out, "{} ", foreign.name);
+        let mut written = vec![OUT_SHARDING];
+        for attribute in foreign.syntax.attributes {
+            let AttrData::Dialect(axes) = module.attr_value(foreign.op, attribute.ours)? else { return None };
+            let axes = self.parameters(axes);
+            let _ = write!(self.out, "{axes} ");
+            written.push(attribute.ours);
+        }
+        self.values(module.operands(foreign.op));
+        let _ = write!(self.out, " {OUT_SHARDING}={sharding}");
+        self.dictionary(foreign, &written);
         self.out.push_str(" : ");
         self.type_list(module.results(foreign.op).map(|result| module.ty(result)));
         Some(())

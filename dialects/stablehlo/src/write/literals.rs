@@ -9,8 +9,8 @@ use tofu_ir::{
 
 use super::{Writer, attributes::enumeration};
 use crate::dialect::{
-    ARRAY, COMPARISON_DIRECTION, COMPARISON_TYPE, CONV, FFT_TYPE, MANUAL_AXES, OPAQUE_ATTR, OPAQUE_TYPE,
-    PRECISION, RNG_ALGORITHM, RNG_DISTRIBUTION, TRANSPOSE,
+    ALL_TO_ALL_PARAMS, ARRAY, AXES, AXES_PER_DIMENSION, COMPARISON_DIRECTION, COMPARISON_TYPE, CONV,
+    FFT_TYPE, MANUAL_AXES, OPAQUE_ATTR, OPAQUE_TYPE, PRECISION, RNG_ALGORITHM, RNG_DISTRIBUTION, TRANSPOSE,
 };
 
 /// Constants of more elements than this are written as hexadecimal bytes.
@@ -163,9 +163,9 @@ impl Writer<'_> {
                 let _ = write!(self.out, "#{}<{}>", CONV.name, super::attributes::dimension_numbers(text));
             }
             AttrData::Dense(dense) if is(&&ARRAY) => self.array(dense),
-            _ if is(&&MANUAL_AXES) => {
+            _ if [&MANUAL_AXES, &AXES, &AXES_PER_DIMENSION, &ALL_TO_ALL_PARAMS].iter().any(is) => {
                 let axes = self.parameters(dialect);
-                let _ = write!(self.out, "#sdy<manual_axes{axes}>");
+                let _ = write!(self.out, "#sdy<{}{axes}>", dialect.def.name.trim_start_matches("sdy."));
             }
             _ if matches!(dialect.def.name.split_once('.'), Some(("stablehlo" | "sdy", _))) => {
                 let parameters = self.parameters(dialect);

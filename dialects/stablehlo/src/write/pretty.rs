@@ -21,15 +21,18 @@ impl Writer<'_> {
             | Form::Result
             | Form::Each
             | Form::NoResult
+            | Form::Alike
             | Form::Chlo
             | Form::Rng
             | Form::Select => (!has_regions).then(|| self.plain(foreign, shape)).flatten(),
             Form::Call => self.call(foreign),
+            Form::Collective => self.collective(foreign),
             Form::Compare => self.compare(foreign),
             Form::Composite => self.composite(foreign),
             Form::Constant => self.constant(foreign),
             Form::Convolution => self.convolution(foreign),
             Form::CustomCall => self.custom_call(foreign),
+            Form::Expect => self.expect_constant(foreign),
             Form::Function => self.function(foreign),
             Form::Generic => None,
             Form::ManualComputation => self.computation(foreign, false),
@@ -73,7 +76,7 @@ impl Writer<'_> {
             let _ = write!(self.out, ", {shape}");
         }
         let mut written = vec![];
-        let commas = foreign.name.starts_with("stablehlo.");
+        let commas = foreign.name.starts_with("stablehlo.") || foreign.name.starts_with("check.");
         for syntax in foreign.syntax.attributes.iter().filter(|syntax| !syntax.key.is_empty()) {
             let value = match module.attr(op, syntax.ours) {
                 Some(attr) => self.keyed_value(syntax, attr)?,
@@ -127,6 +130,10 @@ impl Writer<'_> {
                 _ => self.type_list(results.into_iter()),
             },
             Form::NoResult => self.type_list(operands.into_iter()),
+            Form::Alike => match operands[..] {
+                [first, ref rest @ ..] if rest.iter().all(|&ty| ty == first) => self.ty(first),
+                _ => return None,
+            },
             Form::Chlo => {
                 self.type_list(operands.into_iter());
                 self.out.push_str(" -> ");
@@ -185,6 +192,18 @@ impl Writer<'_> {
             let _ = write!(self.out, ", {ty}");
         }
         self.rest(foreign, &["direction", "compare_type"])
+    }
+
+    /// `expect_eq_const %x, dense<…> : type`.
+    fn expect_constant(&mut self, foreign: &Foreign) -> Option<()> {
+        let value = self.module.attr(foreign.op, VALUE)?;
+        self.name(foreign);
+        self.out.push(' ');
+        self.values(self.module.operands(foreign.op));
+        self.out.push_str(", ");
+        self.attr(value);
+        self.dictionary(foreign, &[VALUE]);
+        Some(())
     }
 
     /// `composite "name" %x, %y {attributes} : (types) -> types`.

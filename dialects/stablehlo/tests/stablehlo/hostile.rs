@@ -4,10 +4,12 @@ use tofu_dialect_stablehlo::ReadOptions;
 
 use crate::support::{parse, testdata, text};
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 10] = [
     "aliases.mlir",
     "attributes.mlir",
+    "collectives.mlir",
     "constants.mlir",
+    "expectations.mlir",
     "generic.mlir",
     "opaque.mlir",
     "ops.mlir",
@@ -86,6 +88,13 @@ fn nesting_has_an_end() {
         (0..deep).map(|n| format!("#a{n} = loc(\"x\"(#a{}))\n", n + 1)).collect(),
         format!("func.func @f(%x: !x.y{})", "<".repeat(deep)),
         format!("module attributes {{a = #x.y{}}}", "<(".repeat(deep)),
+        format!("%1 = sdy.all_gather [{} %0 out_sharding=<@m, []> : tensor<f32>", "{".repeat(deep)),
+        format!(
+            "%1 = sdy.all_to_all [{} %0 out_sharding=<@m, []> : tensor<f32>",
+            "{\"x\"}: 0->9223372036854775807, ".repeat(deep)
+        ),
+        format!("check.expect_eq_const %0, {}", "[".repeat(deep)),
+        "check.expect_close %0, max_ulp_difference = 99999999999999999999 : tensor<f32>".to_owned(),
         "%0:4294967295 = \"other.op\"() : () -> ()".to_owned(),
         "\u{0}".repeat(deep),
         "^".repeat(deep),

@@ -30,16 +30,17 @@ fn programs_come_back() {
 /// So is each of some hundred small programs, nearly one for each primitive and each element type of JAX.
 #[test]
 fn small_programs_come_back() {
-    let text = text(&testdata().join("stablehlo").join("jax.mlir.gz"));
+    let values = testdata().join("inputs/values");
+    let texts = ["jax.mlir.gz", "written.mlir"].map(|name| text(&values.join(name)));
     let mut count = 0;
-    for program in text.split("// -----\n") {
+    for program in texts.iter().flat_map(|text| text.split("// -----\n")) {
         let name = program.lines().next().unwrap();
         let module = read(program);
         assert_eq!(whole(&through_tir(&module)), whole(&module), "{name}");
         assert_eq!(whole(&read(&write(&module))), whole(&module), "{name}");
         count += 1;
     }
-    assert!(count > 300, "only {count} programs");
+    assert!(count > 550, "only {count} programs");
 }
 
 /// Every line of a program is one op: none is lost, and none is made up.

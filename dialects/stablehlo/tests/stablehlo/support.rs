@@ -13,6 +13,7 @@ pub(crate) fn registry() -> Arc<Registry> {
     let dialects = [
         &tofu_dialect_func::DIALECT,
         &tofu_dialect_stablehlo::DIALECT,
+        &tofu_dialect_stablehlo::CHECK,
         &tofu_dialect_stablehlo::JAX,
         &tofu_dialect_stablehlo::MHLO,
         &tofu_dialect_stablehlo::SDY,
