@@ -1,5 +1,9 @@
 //! Wrong use, and what is asked without a program.
 
+use std::io::Write;
+
+use flate2::{Compression, write::GzEncoder};
+
 use crate::support::{root, run};
 
 #[test]
@@ -193,4 +197,17 @@ fn parts_are_worked_on_one_by_one() {
         std::fs::read_dir(tree).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     parts.sort();
     assert_eq!(parts, ["part2", "part3"]);
+}
+
+#[test]
+fn compressed_programs_are_read_as_they_are() {
+    let text = b"func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n  return %x\n}\n";
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text).unwrap();
+    let compressed = encoder.finish().unwrap();
+    let (plain, read) = (run(&["-"], text), run(&["-"], &compressed));
+    assert_eq!((plain.code, &plain), (0, &read));
+    let damaged = run(&["-"], &compressed[..compressed.len() / 2]);
+    assert_eq!(damaged.code, 2);
+    assert!(damaged.log.contains("cannot read `<stdin>`"), "{}", damaged.log);
 }

@@ -143,6 +143,10 @@ fn mesh_of(module: &Module, params: Attr, user: OpId) -> Result<Option<Mesh>, St
     let attr = match module.attr_data(written) {
         AttrData::Symbol(path) => {
             let Some(op) = module.resolve_symbol(user, path) else { return Ok(None) };
+            // Once a program is planned, its mesh is one of `dist`, and what it said of single values stays.
+            if let Some(mesh) = tofu_dialect_dist::mesh(module, op) {
+                return Ok(Some(mesh));
+            }
             if !module.is(op, &MESH) {
                 return Err(format!("`{}` is no mesh", module.display_attr(written)));
             }
