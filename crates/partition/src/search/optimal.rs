@@ -12,8 +12,8 @@
 //!    helps and there is work left.
 //!
 //! Memory limits the choices only if the best plan without a limit needs too much. Then the solver has a limit on what
-//! tensors occupy, each while the storage lives that it is the first to use, and this limit is lowered by what the true
-//! peak of a plan exceeds the true limit. If nothing fits, the plan is the best one without a limit, and the one of the
+//! tensors occupy, each while the storage lives that it is the first to use, and this limit is lowered until the true
+//! peak of a plan keeps the true limit, and raised again as far as it does. If nothing fits, the plan is the best one without a limit, and the one of the
 //! smallest peak stands beside it.
 
 use std::time::Instant;
@@ -45,8 +45,11 @@ const UNIT: u64 = 12;
 /// A part of the work that may be spent on one step.
 const PART: u64 = 3;
 
-/// How often the solver's memory limit is lowered.
-const LOWERED: usize = 6;
+/// How many memory limits the solver is given at most.
+const LIMITS: usize = 8;
+
+/// The part of the memory limit to which the solver's is found.
+const NEAR: u64 = 200;
 
 pub(super) fn search(
     request: &Request<'_>,
@@ -250,17 +253,29 @@ impl Run<'_, '_> {
             return Ok(found);
         };
         let mut first: Option<Found> = None;
-        for _ in 0..LOWERED {
+        // What the solver may use lies between a limit that was low enough and one that was not.
+        let (mut low, mut high) = (None, None);
+        let mut limit = self.memory.unwrap_or(memory.limit);
+        for _ in 0..LIMITS {
+            self.memory = Some(limit);
             let found = self.solve(phase, Domain::Listed(lists))?;
             let excess = (memory.peak)(&found.plan).saturating_sub(memory.limit);
             self.consider(found.plan.clone())?;
             let is_least = found.bound.is_none();
             first.get_or_insert(found);
-            if excess == 0 || is_least || self.stopped {
-                break;
+            if excess > 0 && !is_least {
+                high = Some(limit);
+            } else {
+                low = Some(limit);
             }
-            self.memory = self.memory.map(|limit| limit.saturating_sub(excess));
+            limit = match (low, high) {
+                _ if self.stopped => break,
+                (Some(low), Some(high)) if high - low > memory.limit / NEAR => low + (high - low) / 2,
+                (None, Some(high)) => high.saturating_sub(excess),
+                _ => break,
+            };
         }
+        self.memory = low.or(high);
         first.ok_or(Failure::Constrained)
     }
 
