@@ -291,7 +291,9 @@ impl Run<'_, '_> {
             memory: memory.map(|(memory, limit)| (limit, memory.lives)),
         };
         let problem = Problem::new(self.request.graph, self.prices, &limits)?;
-        let left = self.request.work.saturating_sub(self.spent).max(self.request.work / 20);
+        // Under a memory limit the first choices of the solver are poor, and each limit is a search of its own.
+        let least = self.request.work / if memory.is_some() { 2 } else { 20 };
+        let left = self.request.work.saturating_sub(self.spent).max(least);
         let starts = self.best.iter().filter_map(|best| problem.choices(&best.plan)).collect();
         let options = Options { work: Some(left / PART / UNIT), starts, ..Options::default() };
         let (start, cost, bound) = (self.start, self.best.as_ref().map(|best| best.cost), self.bound);
