@@ -129,8 +129,8 @@ fn compare(options: &Options, file: &Path) -> Done {
     }
     let text = String::from_utf8_lossy(&output.stdout);
     let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<&str>>());
-    let Some(["program", ops, tensors, _, state]) = lines.next().as_deref().map(<[&str]>::to_vec).as_deref()
-    else {
+    let first = lines.next();
+    let Some(["program", ops, tensors, _, state]) = first.as_deref() else {
         return Err(fails("the comparison says nothing of the program"));
     };
     println!("\n{name}: {ops} ops, {tensors} tensors");
