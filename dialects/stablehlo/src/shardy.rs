@@ -5,7 +5,7 @@
 //! tensor lies; an order of devices other than 0, 1, 2, … cannot be said in `dist`.
 
 use smallvec::SmallVec;
-use tofu_diagnostics::{Diagnostic, codes, suggest};
+use tofu_diagnostics::{Diagnostic, codes};
 use tofu_dialect_dist as dist;
 use tofu_dialect_func::{FUNC, body, signature};
 use tofu_ir::{
@@ -13,7 +13,7 @@ use tofu_ir::{
 };
 use tofu_sharding::{AxisRef, DimSharding, Mesh, Partial, Reducer, Sharding};
 
-use crate::dialect::{MESH, MESH_ATTR, SHARDING, SHARDING_PER_VALUE};
+use crate::dialect::{MESH, MESH_ATTR, SHARDING, SHARDING_PER_VALUE, axis_ref, mesh_axes, mesh_of};
 
 /// The attribute that holds a sharding of Shardy's.
 pub const SDY_SHARDING: &str = "sdy.sharding";
@@ -34,8 +34,10 @@ pub struct Shardy {
 /// # Errors
 /// When `dist` has no such mesh; the message says why.
 pub fn shardy_mesh(module: &Module, op: OpId) -> Option<Result<Mesh, String>> {
-    let attr = module.attr(op, "mesh").filter(|_| module.is(op, &MESH))?;
-    Some(mesh_of(module, attr))
+    let written = module.attr(op, "mesh").filter(|_| module.is(op, &MESH))?;
+    let AttrData::Dialect(dialect) = module.attr_data(written) else { return None };
+    let mesh = mesh_axes(module, dialect.params);
+    Some(mesh.and_then(|mesh| in_order(module, written, &mesh).map(|()| mesh)))
 }
 
 /// What a sharding of Shardy's means where `user` uses it; none if the attribute is none.
@@ -197,78 +199,46 @@ fn encode_axes(module: &mut Module, mesh: &Mesh, axes: &[AxisRef]) -> Attr {
 
 fn decode(module: &Module, user: OpId, params: Attr) -> Result<Shardy, String> {
     let entry = |name: &str| module.dict_entry(params, name);
-    let mesh = entry("mesh").ok_or("it has no mesh")?;
-    let (named, mesh) = match module.attr_data(mesh) {
-        AttrData::Symbol(path) => {
-            let op = module.resolve_symbol(user, path).ok_or("its mesh is not there")?;
-            let mesh = dist::mesh(module, op).map(Ok).or_else(|| shardy_mesh(module, op));
-            (Some(op), mesh.ok_or("what it names is no mesh")??)
-        }
-        _ => (None, mesh_of(module, mesh)?),
+    let mesh = mesh_of(module, params, user)?.ok_or("its mesh is not there")?;
+    let named = match entry("mesh").map(|mesh| module.attr_data(mesh)) {
+        Some(AttrData::Symbol(path)) => module.resolve_symbol(user, path),
+        _ => None,
     };
-    let mut sharding = Sharding::default();
-    for &dim in items(module, entry("dims").ok_or("it has no dimensions")?) {
-        let axes = match module.dict_entry(dim, "axes") {
-            Some(axes) => decode_axes(module, &mesh, axes)?,
-            None => SmallVec::new(),
-        };
+    let written = match named {
+        Some(op) => module.attr(op, "mesh"),
+        None => entry("mesh"),
+    };
+    if let Some(written) = written {
+        in_order(module, written, &mesh)?;
+    }
+    let axes = |list: Option<Attr>| -> Result<SmallVec<[AxisRef; 2]>, String> {
+        let list = list.map_or(&[][..], |list| items(module, list));
+        list.iter().map(|&axis| axis_ref(module, &mesh, axis)).collect()
+    };
+    let dims = entry("dims").map_or(&[][..], |dims| items(module, dims)).iter().map(|&dim| {
         let open = module.dict_entry(dim, "open").is_some();
-        sharding.dims.push(DimSharding { axes, open, padded: false });
-    }
-    if let Some(axes) = entry("replicated") {
-        sharding.replicated = decode_axes(module, &mesh, axes)?;
-    }
-    if let Some(axes) = entry("unreduced") {
-        sharding.partial = Some(Partial { reducer: Reducer::Sum, axes: decode_axes(module, &mesh, axes)? });
-    }
+        Ok::<_, String>(DimSharding { axes: axes(module.dict_entry(dim, "axes"))?, open, padded: false })
+    });
+    let unreduced = axes(entry("unreduced"))?;
+    let sharding = Sharding {
+        dims: dims.collect::<Result<_, _>>()?,
+        replicated: axes(entry("replicated"))?,
+        partial: (!unreduced.is_empty()).then_some(Partial { reducer: Reducer::Sum, axes: unreduced }),
+    };
     Ok(Shardy { named, mesh, sharding })
 }
 
-fn decode_axes(module: &Module, mesh: &Mesh, axes: Attr) -> Result<SmallVec<[AxisRef; 2]>, String> {
-    let whole = |name: Attr| match module.attr_data(name) {
-        AttrData::String(name) => mesh.axis(name).ok_or_else(|| {
-            let near = suggest::did_you_mean(name, mesh.axes().iter().map(|axis| &*axis.name));
-            format!("its mesh has no axis `{name}`{}", near.map_or(String::new(), |near| format!("; {near}")))
-        }),
-        _ => Err("an axis has no name".to_owned()),
-    };
-    let axis = |&axis: &Attr| {
-        let AttrData::Pair(name, part) = module.attr_data(axis) else { return whole(axis) };
-        let positive = |attr: Attr| match module.attr_data(attr) {
-            AttrData::Int(number, _) => u64::try_from(*number).ok().filter(|&number| number > 0),
-            _ => None,
-        };
-        let AttrData::Pair(pre, size) = module.attr_data(*part) else { return whole(*name) };
-        match (positive(*pre), positive(*size)) {
-            (Some(pre), Some(size)) => Ok(AxisRef { axis: whole(*name)?.axis, pre, size }),
-            _ => Err("a part of an axis is no part".to_owned()),
-        }
-    };
-    items(module, axes).iter().map(axis).collect()
-}
-
-fn mesh_of(module: &Module, attr: Attr) -> Result<Mesh, String> {
-    let AttrData::Dialect(dialect) = module.attr_data(attr) else { return Err("it is no mesh".to_owned()) };
-    let axis = |&axis: &Attr| {
-        let AttrData::Pair(name, size) = module.attr_data(axis) else { return None };
-        match (module.attr_data(*name), module.attr_data(*size)) {
-            (AttrData::String(name), AttrData::Int(size, _)) => {
-                Some((name.clone(), u64::try_from(*size).unwrap_or(0)))
-            }
-            _ => None,
-        }
-    };
-    let axes = module.dict_entry(dialect.params, "axes").map_or(&[][..], |axes| items(module, axes));
-    let axes: Option<Vec<(Box<str>, u64)>> = axes.iter().map(axis).collect();
-    let mesh = Mesh::new(axes.ok_or("its axes are none")?)?;
+/// Whether the devices of a mesh are in the order that those of `dist` have.
+fn in_order(module: &Module, written: Attr, mesh: &Mesh) -> Result<(), String> {
+    let AttrData::Dialect(dialect) = module.attr_data(written) else { return Ok(()) };
     let ids = module.dict_entry(dialect.params, "device_ids").map(|ids| module.attr_data(ids));
     match ids {
         Some(AttrData::Ints(ids))
             if mesh.devices() > 1 && !ids.iter().copied().eq(0..mesh.devices() as i64) =>
         {
-            Err("its devices are in another order than 0, 1, 2, …".to_owned())
+            Err("the devices of its mesh are in another order than 0, 1, 2, …".to_owned())
         }
-        _ => Ok(mesh),
+        _ => Ok(()),
     }
 }
 

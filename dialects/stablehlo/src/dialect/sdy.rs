@@ -25,6 +25,8 @@ mod check;
 mod collectives;
 mod text;
 
+pub(crate) use check::{axis_ref, mesh_axes, mesh_of};
+
 pub use collectives::*;
 use text::{
     parse_axes, parse_mesh, parse_sharding, parse_shardings, print_axes, print_mesh, print_sharding,

@@ -9,7 +9,7 @@ use super::{MESH, MESH_ATTR, SHARDING, text::items};
 
 /// Whether the parameters of a mesh are those of one.
 pub(super) fn verify_mesh(module: &Module, params: Attr) -> Result<(), String> {
-    mesh(module, params).map(drop)
+    mesh_axes(module, params).map(drop)
 }
 
 /// Checks a sharding where it is used.
@@ -138,7 +138,7 @@ fn none() -> Sharding {
 }
 
 /// The mesh of a sharding; none if it could not be read.
-fn mesh_of(module: &Module, params: Attr, user: OpId) -> Result<Option<Mesh>, String> {
+pub(crate) fn mesh_of(module: &Module, params: Attr, user: OpId) -> Result<Option<Mesh>, String> {
     let Some(written) = module.dict_entry(params, "mesh") else { return Ok(None) };
     let attr = match module.attr_data(written) {
         AttrData::Symbol(path) => {
@@ -157,13 +157,14 @@ fn mesh_of(module: &Module, params: Attr, user: OpId) -> Result<Option<Mesh>, St
     };
     match module.attr_data(attr) {
         AttrData::Dialect(dialect) if std::ptr::eq(dialect.def, &MESH_ATTR) => {
-            mesh(module, dialect.params).map(Some)
+            mesh_axes(module, dialect.params).map(Some)
         }
         _ => Ok(None),
     }
 }
 
-fn mesh(module: &Module, params: Attr) -> Result<Mesh, String> {
+/// The axes of a mesh.
+pub(crate) fn mesh_axes(module: &Module, params: Attr) -> Result<Mesh, String> {
     let axes = items(module, module.dict_entry(params, "axes"));
     let axes = axes.iter().filter_map(|&axis| {
         let AttrData::Pair(name, size) = module.attr_data(axis) else { return None };
@@ -177,7 +178,8 @@ fn mesh(module: &Module, params: Attr) -> Result<Mesh, String> {
     Mesh::new(axes)
 }
 
-fn axis_ref(module: &Module, mesh: &Mesh, axis: Attr) -> Result<AxisRef, String> {
+/// An axis of a mesh, or a part of one.
+pub(crate) fn axis_ref(module: &Module, mesh: &Mesh, axis: Attr) -> Result<AxisRef, String> {
     let (name, part) = match module.attr_data(axis) {
         AttrData::Pair(name, part) => (*name, Some(*part)),
         _ => (axis, None),
