@@ -45,6 +45,12 @@ const UNIT: u64 = 12;
 /// A part of the work that may be spent on one step.
 const PART: u64 = 3;
 
+/// How much more work a search under a memory limit may take.
+const LIMITED: u64 = 12;
+
+/// The part of a plan's cost that is not worth another memory limit.
+const ENOUGH: i128 = 100;
+
 /// How many memory limits the solver is given at most.
 const LIMITS: usize = 8;
 
@@ -128,8 +134,14 @@ fn least_compute(request: &Request<'_>, prices: &Prices<'_>) -> i128 {
     let mut sum = 0;
     for op in &graph.ops {
         let Some(info) = graph.info(op) else { continue };
-        let in_memory = |tensor: &Option<u32>| tensor.is_some_and(|tensor| graph.tensors[tensor as usize].in_memory);
-        let read = op.operands.iter().zip(&info.reads).filter(|(tensor, _)| in_memory(tensor)).map(|(_, &bytes)| bytes);
+        let in_memory =
+            |tensor: &Option<u32>| tensor.is_some_and(|tensor| graph.tensors[tensor as usize].in_memory);
+        let read = op
+            .operands
+            .iter()
+            .zip(&info.reads)
+            .filter(|(tensor, _)| in_memory(tensor))
+            .map(|(_, &bytes)| bytes);
         let written = op.results.iter().filter(|tensor| in_memory(tensor)).flatten();
         let written = written.map(|&tensor| graph.tensors[tensor as usize].bytes());
         let bytes = read.chain(written).fold(0u64, u64::saturating_add);
@@ -262,7 +274,14 @@ impl Run<'_, '_> {
             let excess = (memory.peak)(&found.plan).saturating_sub(memory.limit);
             self.consider(found.plan.clone())?;
             let is_least = found.bound.is_none();
-            first.get_or_insert(found);
+            let bound = first.get_or_insert(found).bound;
+            let is_enough = |best: &Best| {
+                best.excess == 0 && bound.is_some_and(|bound| best.cost - bound <= best.cost / ENOUGH)
+            };
+            if self.best.as_ref().is_some_and(is_enough) {
+                low = Some(limit);
+                break;
+            }
             if excess > 0 && !is_least {
                 high = Some(limit);
             } else {
@@ -291,9 +310,9 @@ impl Run<'_, '_> {
             memory: memory.map(|(memory, limit)| (limit, memory.lives)),
         };
         let problem = Problem::new(self.request.graph, self.prices, &limits)?;
+        let left = self.request.work.saturating_sub(self.spent).max(self.request.work / 20);
         // Under a memory limit the first choices of the solver are poor, and each limit is a search of its own.
-        let least = self.request.work / if memory.is_some() { 2 } else { 20 };
-        let left = self.request.work.saturating_sub(self.spent).max(least);
+        let left = if memory.is_some() { self.request.work.saturating_mul(LIMITED) } else { left };
         let starts = self.best.iter().filter_map(|best| problem.choices(&best.plan)).collect();
         let options = Options { work: Some(left / PART / UNIT), starts, ..Options::default() };
         let (start, cost, bound) = (self.start, self.best.as_ref().map(|best| best.cost), self.bound);
@@ -328,7 +347,8 @@ impl Run<'_, '_> {
     /// Takes a plan if it is better than the best so far.
     fn consider(&mut self, plan: Plan) -> Result<(), Failure> {
         let cost = plan.evaluate(self.request.graph, self.prices)?.cost;
-        let excess = self.request.memory.map_or(0, |memory| (memory.peak)(&plan).saturating_sub(memory.limit));
+        let excess =
+            self.request.memory.map_or(0, |memory| (memory.peak)(&plan).saturating_sub(memory.limit));
         if self.best.as_ref().is_none_or(|best| (excess, cost) < (best.excess, best.cost)) {
             self.best = Some(Best { excess, cost, plan });
         }
@@ -354,7 +374,8 @@ fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &Symmetry) ->
     // So many multisets, or so many lists where no axes are alike.
     let axes = prices.mesh.axes().len() as u64;
     let many = |kinds: u64| -> u64 {
-        let each = (0..axes).map(|axis| if symmetry.is_none() { (kinds, 1) } else { (kinds + axis, axis + 1) });
+        let each =
+            (0..axes).map(|axis| if symmetry.is_none() { (kinds, 1) } else { (kinds + axis, axis + 1) });
         each.fold(1u64, |product, (up, down)| product.saturating_mul(up) / down)
     };
     let states = |tensor: u32| {
