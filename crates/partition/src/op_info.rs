@@ -34,8 +34,11 @@ pub struct OpInfo {
     /// For each strategy, how many values its variable has.
     pub values: Vec<u64>,
     /// What was asked before, by strategy and workers: regions take a while, and searches ask again and again.
-    shares: Mutex<Vec<((usize, u64), Option<Arc<Shares>>)>>,
+    shares: Mutex<Vec<KnownShares>>,
 }
+
+/// The shares of a strategy for a number of workers; none if they would get no less.
+type KnownShares = ((usize, u64), Option<Arc<Shares>>);
 
 /// The extents of a tensor, and the bits of its elements.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

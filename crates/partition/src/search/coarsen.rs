@@ -58,6 +58,9 @@ pub(super) struct Group {
     pub(super) pattern: u32,
 }
 
+/// What ops of one group have in common: what they are, the class of each operand and result, and which are in memory.
+type Touching = (OpKind, SmallVec<[Option<u32>; 6]>, u64);
+
 /// What ops of one pattern have in common: what they are, of each operand and result its place among their classes, and
 /// which are in memory, a bit for each.
 type Pattern = (OpKind, SmallVec<[Option<u16>; 6]>, u64);
@@ -97,7 +100,7 @@ impl<'g> Coarse<'g> {
     }
 
     fn group(&mut self) {
-        let mut numbers: FxHashMap<(OpKind, SmallVec<[Option<u32>; 6]>, u64), u32> = FxHashMap::default();
+        let mut numbers: FxHashMap<Touching, u32> = FxHashMap::default();
         let mut patterns: FxHashMap<Pattern, u32> = FxHashMap::default();
         for (number, op) in self.graph.ops.iter().enumerate() {
             if op.kind == OpKind::Constant {

@@ -4,6 +4,9 @@
 //! broadcast of a number to the shape of a weight is as large as the weight. Where its readers agree, each device makes the
 //! part that they want, and nothing else changes.
 
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tofu_sharding::{Layout, Layouts};
 use tofu_tdl::Combine;
@@ -26,6 +29,8 @@ pub(super) fn settle(graph: &Graph<'_>, plan: &mut Plan, is_constant: &[bool]) -
     for &tensor in graph.results.iter().flatten() {
         wants[tensor as usize] = Wants::Different;
     }
+    // The ways of ops that are alike and do the same are made once.
+    let mut known: FxHashMap<(u32, Choices), Way> = FxHashMap::default();
     for number in (0..graph.ops.len()).rev() {
         let op = &graph.ops[number];
         if op.kind == OpKind::Constant {
@@ -41,7 +46,16 @@ pub(super) fn settle(graph: &Graph<'_>, plan: &mut Plan, is_constant: &[bool]) -
             plan.stored[*made as usize] = Stored::only(layouts);
         }
         if op.operands.iter().flatten().any(|&tensor| is_constant[tensor as usize]) {
-            note(&op.operands, &plan.way(graph, number)?, &mut wants);
+            match op.kind {
+                OpKind::Described(info) => {
+                    let way = match known.entry((info, plan.choices[number])) {
+                        Entry::Occupied(known) => known.into_mut(),
+                        Entry::Vacant(place) => place.insert(plan.way(graph, number)?),
+                    };
+                    note(&op.operands, way, &mut wants);
+                }
+                OpKind::Constant | OpKind::Whole => note(&op.operands, &plan.way(graph, number)?, &mut wants),
+            }
         }
     }
     Ok(())

@@ -5,8 +5,6 @@
 //! the least over its ways of what it costs to convert what it reads and gives. Ops that are alike and touch classes of
 //! the same states share the table; what is alike and touches the same classes counts as often as there is of it.
 
-use std::collections::VecDeque;
-
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tofu_sharding::{Layout, Layouts};
@@ -56,6 +54,9 @@ impl Coarsely {
     }
 }
 
+/// The layouts that a class may have.
+type List = SmallVec<[Layouts; 4]>;
+
 /// A cut as a model, and what is needed to make a plan of it.
 pub(super) struct Choosing {
     /// Variables are classes that have a choice, then the ways of some ops.
@@ -63,7 +64,7 @@ pub(super) struct Choosing {
     /// The class of each variable that is one.
     pub(super) variables: Vec<u32>,
     /// The layouts of each class.
-    layouts: Vec<SmallVec<[Layouts; 4]>>,
+    layouts: Vec<List>,
     variable_of: Vec<Option<u32>>,
     /// The table of each group; and where it is too wide, the variable that says how it is done.
     tables: Vec<(u32, Option<u32>)>,
@@ -74,7 +75,7 @@ pub(super) struct Choosing {
 pub(super) struct Tables {
     numbers: FxHashMap<TableKey, u32>,
     /// The different lists of states.
-    lists: FxHashMap<SmallVec<[Layouts; 4]>, u32>,
+    lists: FxHashMap<List, u32>,
     known: Vec<OpTable>,
 }
 
@@ -141,10 +142,7 @@ impl Cut<'_> {
     }
 
     /// The layouts of each class, and the number of its list among all different ones.
-    fn layouts(
-        &self,
-        numbers: &mut FxHashMap<SmallVec<[Layouts; 4]>, u32>,
-    ) -> Result<(Vec<SmallVec<[Layouts; 4]>>, Vec<u32>), Failure> {
+    fn layouts(&self, numbers: &mut FxHashMap<List, u32>) -> Result<(Vec<List>, Vec<u32>), Failure> {
         let axes = self.prices.mesh.axes().len().min(Layouts::MAX_AXES);
         let pinned: Vec<TensorId> = self.constraints.tensors().collect();
         let mut all = Vec::with_capacity(self.coarse.first.len());
@@ -153,7 +151,7 @@ impl Cut<'_> {
             let of = &self.coarse.graph.tensors[tensor as usize];
             let base = self.before.layouts[class];
             let is_pinned = pinned.binary_search(&tensor).is_ok();
-            let mut layouts: SmallVec<[Layouts; 4]> = SmallVec::new();
+            let mut layouts: List = SmallVec::new();
             if self.coarse.is_constant[tensor as usize] && !is_pinned {
                 layouts.push(base);
             } else {
@@ -187,7 +185,7 @@ impl Cut<'_> {
     }
 
     /// The table of a group.
-    fn table(&self, number: usize, layouts: &[SmallVec<[Layouts; 4]>]) -> OpTable {
+    fn table(&self, number: usize, layouts: &[List]) -> OpTable {
         let group = &self.coarse.groups[number];
         let ways = self.ways(number);
         let ways = ways.iter().map(|(way, twin)| self.costs(group, way, twin.as_ref(), layouts));
@@ -220,13 +218,7 @@ impl Cut<'_> {
         OpTable::Joint { sizes, costs, choices }
     }
 
-    fn costs(
-        &self,
-        group: &Group,
-        way: &Way,
-        twin: Option<&Way>,
-        layouts: &[SmallVec<[Layouts; 4]>],
-    ) -> WayCosts {
+    fn costs(&self, group: &Group, way: &Way, twin: Option<&Way>, layouts: &[List]) -> WayCosts {
         let op = &self.coarse.graph.ops[group.op as usize];
         let own = cost(self.own(op, way), twin.map_or(0, |twin| self.own(op, twin)));
         let states = group.classes.iter().map(|&class| SmallVec::from_elem(0, layouts[class as usize].len()));
@@ -291,8 +283,8 @@ impl Cut<'_> {
         let twice = |&choice: &Choice| self.next.map(|next| once(&choice).with(next, choice));
         let all: Vec<Choices> = choices.iter().map(once).chain(choices.iter().filter_map(twice)).collect();
         // In the order of what was asked, with gaps: each is taken once.
-        let mut found: VecDeque<Way> = ways(info, &self.prices.mesh, &all).into();
-        let mut take = |choices: Choices| found.pop_front_if(|way| way.choices == choices);
+        let mut found = ways(info, &self.prices.mesh, &all).into_iter().peekable();
+        let mut take = |choices: Choices| found.next_if(|way| way.choices == choices);
         let once_each: Vec<Option<Way>> = choices.iter().map(|choice| take(once(choice))).collect();
         let twins: Vec<Option<Way>> =
             choices.iter().map(|choice| twice(choice).and_then(&mut take)).collect();
