@@ -7,12 +7,15 @@ use crate::graph::TensorId;
 use crate::states::Stored;
 use crate::way::has_one_reducer;
 
+/// Axes of the mesh, each with the layout that a tensor must have on it.
+type Pins = SmallVec<[(usize, Layout); 2]>;
+
 /// What plans must keep.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Constraints {
     /// The tensors of which something is asked, in ascending order, each with the layouts that it must have on some axes
     /// of the mesh. They hold of the layout in which it is kept, not of copies.
-    pinned: Vec<(TensorId, SmallVec<[(usize, Layout); 2]>)>,
+    pinned: Vec<(TensorId, Pins)>,
 }
 
 impl Constraints {
