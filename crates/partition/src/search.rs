@@ -8,6 +8,8 @@
 //! | `data-parallel`, `fsdp`, `megatron` | what people do by hand | `practice`; `batch` |
 
 mod batch;
+#[cfg(test)]
+mod brute_force;
 mod coarsen;
 mod constants;
 mod cut;

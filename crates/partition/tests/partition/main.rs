@@ -50,6 +50,7 @@ fn find(
         objective,
         reduce_scatter: true,
         constraints: &constraints,
+        memory: None,
         work,
     };
     search(&request, &mut |_| true).unwrap()
