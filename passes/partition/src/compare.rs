@@ -50,6 +50,9 @@ pub(crate) fn all(setting: &Setting<'_>, planned: &Planned, cx: &PassContext<'_>
     Algorithm::ALL.into_iter().map(one).collect()
 }
 
+/// The columns of the table, whose longest entries are `1023.9 MiB` and, beyond the limit, `1023.9 MiB!`.
+const WIDTHS: [usize; 6] = [10, 9, 11, 10, 12, 10];
+
 /// A table of it.
 pub(crate) fn text(setting: &Setting<'_>, compared: &[Compared]) -> String {
     let objective = setting.options.objective.objective();
@@ -60,8 +63,11 @@ pub(crate) fn text(setting: &Setting<'_>, compared: &[Compared]) -> String {
         setting.target.machine.devices(),
         setting.target.machine.name()
     );
-    let heads = ["cost", "to best", "sends", "step", "peak", "search"].map(|head| right(head, 10));
-    let _ = writeln!(out, "  {}{}", left("algorithm", 15), heads.concat());
+    let row = |cells: [&str; 6]| -> String {
+        cells.iter().zip(WIDTHS).map(|(cell, width)| right(cell, width)).collect()
+    };
+    let heads = row(["cost", "to best", "sends", "step", "peak", "search"]);
+    let _ = writeln!(out, "  {}{heads}", left("algorithm", 15));
     for Compared { algorithm, found } in compared {
         let Some(found) = found else {
             let _ = writeln!(out, "  {}{}", left(algorithm.name(), 15), right("no plan", 10));
@@ -78,7 +84,7 @@ pub(crate) fn text(setting: &Setting<'_>, compared: &[Compared]) -> String {
             format!("{}{fits}", bytes(found.measured.peak.bytes)),
             seconds(found.search.as_secs_f64()),
         ];
-        let cells = cells.map(|cell| right(&cell, 10)).concat();
+        let cells = row(cells.each_ref().map(String::as_str));
         let _ = writeln!(out, "  {}{cells}", left(algorithm.name(), 15));
     }
     if compared.iter().any(|compared| {
