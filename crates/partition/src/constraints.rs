@@ -43,12 +43,16 @@ impl Constraints {
     /// Whether a tensor may be kept like that.
     pub fn allow(&self, tensor: TensorId, stored: Stored) -> bool {
         let place = self.pinned.binary_search_by_key(&tensor, |(other, _)| *other);
-        place.map_or(true, |place| self.pinned[place].1.iter().all(|&(axis, layout)| stored.first.on(axis) == layout))
+        place.map_or(true, |place| {
+            self.pinned[place].1.iter().all(|&(axis, layout)| stored.first.on(axis) == layout)
+        })
     }
 
     /// The layouts of a tensor with those on the pinned axes put right; none if they contradict.
     pub fn apply(&self, tensor: TensorId, layouts: Layouts, axes: usize) -> Option<Layouts> {
-        let Ok(place) = self.pinned.binary_search_by_key(&tensor, |(other, _)| *other) else { return Some(layouts) };
+        let Ok(place) = self.pinned.binary_search_by_key(&tensor, |(other, _)| *other) else {
+            return Some(layouts);
+        };
         let pinned = self.pinned[place].1.iter();
         let layouts = pinned.fold(layouts, |layouts, &(axis, layout)| layouts.with(axis, layout));
         has_one_reducer(layouts, axes).then_some(layouts)

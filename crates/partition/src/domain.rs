@@ -107,7 +107,10 @@ pub(crate) fn exchanged(layouts: Layouts, exchange: &[u8; Layouts::MAX_AXES]) ->
 }
 
 pub(crate) fn exchanged_stored(stored: Stored, exchange: &[u8; Layouts::MAX_AXES]) -> Stored {
-    Stored { first: exchanged(stored.first, exchange), copy: stored.copy.map(|copy| exchanged(copy, exchange)) }
+    Stored {
+        first: exchanged(stored.first, exchange),
+        copy: stored.copy.map(|copy| exchanged(copy, exchange)),
+    }
 }
 
 fn exchanged_choices(choices: Choices, exchange: &[u8; Layouts::MAX_AXES]) -> Choices {
@@ -140,7 +143,8 @@ impl Lists {
     pub fn orbits(plan: &Plan, symmetry: &Symmetry) -> Lists {
         let exchanges = symmetry.exchanges();
         let choices = plan.choices.iter();
-        let choices = choices.map(|&of| set(exchanges.iter().map(|exchange| exchanged_choices(of, exchange))));
+        let choices =
+            choices.map(|&of| set(exchanges.iter().map(|exchange| exchanged_choices(of, exchange))));
         let stored = plan.stored.iter();
         let stored = stored.map(|&of| set(exchanges.iter().map(|exchange| exchanged_stored(of, exchange))));
         Lists { choices: choices.collect(), stored: stored.collect() }
@@ -162,7 +166,8 @@ impl Lists {
             let firsts = candidates(mesh, &tensor.shape, tensor.partials, stored.first, axes);
             let firsts = firsts.into_iter().filter_map(pinned);
             let kept = firsts.flat_map(|first| with_copies(of_mesh, first, tensor.uses > 1));
-            set(kept.chain([stored].into_iter().filter(|&stored| constraints.allow(number as TensorId, stored))))
+            set(kept
+                .chain([stored].into_iter().filter(|&stored| constraints.allow(number as TensorId, stored))))
         });
         Lists { choices: choices.collect(), stored: stored.collect() }
     }

@@ -437,7 +437,9 @@ impl Walk<'_, '_> {
             let tensor = operands.get(operand).copied().flatten();
             tensor.is_some_and(|tensor| self.graph.tensors[tensor as usize].partials & sum != 0)
         };
-        let passes = |linear: &Linear| linear.results.get(result) == Some(&true) && linear.partial.iter().any(has_terms);
+        let passes = |linear: &Linear| {
+            linear.results.get(result) == Some(&true) && linear.partial.iter().any(has_terms)
+        };
         let passed = info.analysis.linear.iter().any(passes);
         made.fold(if passed { sum } else { 0 }, |bits, reducer| bits | 1 << reducer as u8)
     }

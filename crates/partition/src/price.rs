@@ -85,7 +85,13 @@ impl<'a> Prices<'a> {
 
     /// What an op costs apart from conversions. Operands and results of which it is said that they never reach memory
     /// cost no traffic, and a kernel that writes nothing is part of another one.
-    pub fn way(&self, info: &OpInfo, way: &Way, reads: &dyn Fn(usize) -> bool, writes: &dyn Fn(usize) -> bool) -> u64 {
+    pub fn way(
+        &self,
+        info: &OpInfo,
+        way: &Way,
+        reads: &dyn Fn(usize) -> bool,
+        writes: &dyn Fn(usize) -> bool,
+    ) -> u64 {
         let own = self.steps(&way.own);
         match self.objective {
             Objective::Bytes => own,

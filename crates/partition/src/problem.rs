@@ -74,7 +74,11 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     /// When the numbers are larger than a solver can take.
-    pub fn new(graph: &'a Graph<'a>, prices: &'a Prices<'a>, limits: &Limits<'_>) -> Result<Problem<'a>, Invalid> {
+    pub fn new(
+        graph: &'a Graph<'a>,
+        prices: &'a Prices<'a>,
+        limits: &Limits<'_>,
+    ) -> Result<Problem<'a>, Invalid> {
         Build::new(graph, prices, limits).run()
     }
 
@@ -101,7 +105,8 @@ impl<'a> Problem<'a> {
         for (op, node) in self.node_of_op.iter().enumerate() {
             if let Some(node) = node {
                 let list = &self.ways[self.ways_of[op] as usize];
-                choices[*node as usize] = list.iter().position(|&choices| choices == plan.choices[op])? as u32;
+                choices[*node as usize] =
+                    list.iter().position(|&choices| choices == plan.choices[op])? as u32;
             }
         }
         for (tensor, &node) in self.node_of_tensor.iter().enumerate() {

@@ -64,7 +64,9 @@ pub(crate) fn shape_of<'g>(graph: &'g Graph<'_>, tensor: TensorId) -> TensorShap
 fn on_axis(extents: &[u64], partials: u8, size: u64) -> Vec<Layout> {
     let mut layouts = vec![Layout::Replicated];
     let splits = extents.iter().enumerate().take(Layouts::MAX_RANK);
-    layouts.extend(splits.filter(|&(_, &extent)| share(extent, size) < extent).map(|(dim, _)| Layout::Split(dim)));
+    layouts.extend(
+        splits.filter(|&(_, &extent)| share(extent, size) < extent).map(|(dim, _)| Layout::Split(dim)),
+    );
     let reducers = Reducer::ALL.into_iter().filter(|&reducer| partials & 1 << reducer as u8 != 0);
     layouts.extend(reducers.map(Layout::Partial));
     layouts
@@ -105,13 +107,20 @@ pub(crate) fn all_layouts(mesh: &Mesh, extents: &[u64], partials: u8, symmetry: 
 }
 
 /// All ways of keeping a tensor, one for each orbit of the symmetry.
-pub(crate) fn all_states(prices: &Prices<'_>, class: Class, tensor: TensorShape<'_>, symmetry: &Symmetry) -> Vec<Stored> {
+pub(crate) fn all_states(
+    prices: &Prices<'_>,
+    class: Class,
+    tensor: TensorShape<'_>,
+    symmetry: &Symmetry,
+) -> Vec<Stored> {
     let firsts = all_layouts(&prices.mesh, tensor.extents, class.partials, symmetry);
     let mut list = Vec::with_capacity(firsts.len());
     for &first in &firsts {
         list.extend(with_copies(prices.mesh.axes().len(), first, class.has_copies));
     }
-    list.retain(|stored| symmetry.is_ordered(|axis| (stored.first.code(axis), stored.copy.map(|copy| copy.code(axis)))));
+    list.retain(|stored| {
+        symmetry.is_ordered(|axis| (stored.first.code(axis), stored.copy.map(|copy| copy.code(axis))))
+    });
     list
 }
 
@@ -130,7 +139,8 @@ fn gathers(from: Layouts, axes: usize) -> Vec<Layouts> {
     let mut all = vec![from];
     for axis in 0..axes {
         if from.on(axis) != Layout::Replicated {
-            let more: Vec<Layouts> = all.iter().map(|layouts| layouts.with(axis, Layout::Replicated)).collect();
+            let more: Vec<Layouts> =
+                all.iter().map(|layouts| layouts.with(axis, Layout::Replicated)).collect();
             all.extend(more);
         }
     }

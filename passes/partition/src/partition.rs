@@ -222,7 +222,9 @@ fn over_limit(setting: &Setting<'_>, planned: &Planned, measured: &Measured) -> 
     // Whatever is split over twice the devices takes half as much, at best.
     let devices = setting.target.machine.devices();
     let needed = devices.saturating_mul(peak.bytes.div_ceil(limit.max(1)).next_power_of_two());
-    let help = format!("use more devices, `devices={needed}` or so, or a smaller program; swapping and recomputation come after partitioning");
+    let help = format!(
+        "use more devices, `devices={needed}` or so, or a smaller program; swapping and recomputation come after partitioning"
+    );
     let severity = if setting.options.memory.is_some() { Severity::Error } else { Severity::Warning };
     Some(Diagnostic { severity, ..error.help(help) })
 }

@@ -312,7 +312,11 @@ impl<'a, 'l> Build<'a, 'l> {
         };
         list.retain(|way| (self.limits.allowed_ways)(info, way));
         let in_memory = |tensors: &[Option<TensorId>], place: usize| {
-            tensors.get(place).copied().flatten().is_some_and(|tensor| graph.tensors[tensor as usize].in_memory)
+            tensors
+                .get(place)
+                .copied()
+                .flatten()
+                .is_some_and(|tensor| graph.tensors[tensor as usize].in_memory)
         };
         let reads = |place: usize| in_memory(&op.operands, place);
         let writes = |place: usize| in_memory(&op.results, place);
@@ -363,7 +367,8 @@ impl Row {
                     (layouts, without, exchange)
                 });
                 let Some((layouts, without, exchange)) = best.min() else { return Row::Wants(first) };
-                let place = |axis: u8| exchange.iter().position(|&from| from == axis).unwrap_or(axis.into()) as u8;
+                let place =
+                    |axis: u8| exchange.iter().position(|&from| from == axis).unwrap_or(axis.into()) as u8;
                 let moved = |step: &Step| {
                     let mut axes: SmallVec<[u8; 4]> = step.axes.iter().map(|&axis| place(axis)).collect();
                     axes.sort_unstable();

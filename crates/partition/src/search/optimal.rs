@@ -128,8 +128,14 @@ fn least_compute(request: &Request<'_>, prices: &Prices<'_>) -> i128 {
     let mut sum = 0;
     for op in &graph.ops {
         let Some(info) = graph.info(op) else { continue };
-        let in_memory = |tensor: &Option<u32>| tensor.is_some_and(|tensor| graph.tensors[tensor as usize].in_memory);
-        let read = op.operands.iter().zip(&info.reads).filter(|(tensor, _)| in_memory(tensor)).map(|(_, &bytes)| bytes);
+        let in_memory =
+            |tensor: &Option<u32>| tensor.is_some_and(|tensor| graph.tensors[tensor as usize].in_memory);
+        let read = op
+            .operands
+            .iter()
+            .zip(&info.reads)
+            .filter(|(tensor, _)| in_memory(tensor))
+            .map(|(_, &bytes)| bytes);
         let written = op.results.iter().filter(|tensor| in_memory(tensor)).flatten();
         let written = written.map(|&tensor| graph.tensors[tensor as usize].bytes());
         let bytes = read.chain(written).fold(0u64, u64::saturating_add);
@@ -326,7 +332,8 @@ impl Run<'_, '_> {
     /// Takes a plan if it is better than the best so far.
     fn consider(&mut self, plan: Plan) -> Result<(), Failure> {
         let cost = plan.evaluate(self.request.graph, self.prices)?.cost;
-        let excess = self.request.memory.map_or(0, |memory| (memory.peak)(&plan).saturating_sub(memory.limit));
+        let excess =
+            self.request.memory.map_or(0, |memory| (memory.peak)(&plan).saturating_sub(memory.limit));
         if self.best.as_ref().is_none_or(|best| (excess, cost) < (best.excess, best.cost)) {
             self.best = Some(Best { excess, cost, plan });
         }
@@ -352,7 +359,8 @@ fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &Symmetry) ->
     // So many multisets, or so many lists where no axes are alike.
     let axes = prices.mesh.axes().len() as u64;
     let many = |kinds: u64| -> u64 {
-        let each = (0..axes).map(|axis| if symmetry.is_none() { (kinds, 1) } else { (kinds + axis, axis + 1) });
+        let each =
+            (0..axes).map(|axis| if symmetry.is_none() { (kinds, 1) } else { (kinds + axis, axis + 1) });
         each.fold(1u64, |product, (up, down)| product.saturating_mul(up) / down)
     };
     let states = |tensor: u32| {

@@ -190,6 +190,11 @@ impl<'s> Reader<'s> {
             self.peek_word()
         };
         let full = if mnemonic.is_empty() { name.to_owned() } else { format!("{name}.{mnemonic}") };
+        // CHLO has the same words for how its broadcasting ops compare.
+        let full = match full.strip_prefix("chlo.comparison_") {
+            Some(rest) => format!("stablehlo.comparison_{rest}"),
+            None => full,
+        };
         let Some(def) = self.module.registry().parametric_attr(&full) else {
             let known = KEPT_AS_TEXT.contains(&full.as_str());
             self.at = start;
