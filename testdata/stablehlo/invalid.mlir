@@ -143,6 +143,25 @@ func.func @words(%x: tensor<4xf32>, %y: tensor<3x3xf32>) {
 
 // -----
 
+// What of StableHLO's types is not read is named where it stands.
+// expected-error@+1 {{bounds of extents that are not known (`#stablehlo.bounds`) are not read}}
+func.func @bounded(%x: tensor<?x4xf32, #stablehlo.bounds<8, ?>>) {
+  return
+}
+// expected-error@+1 {{quantized elements (`!quant.uniform`) are not read}}
+func.func @quantized(%x: tensor<4x!quant.uniform<i8<-128:127>:f32:0, {2.0:15, 1.0}>>) {
+  // expected-error@+2 {{quantized elements (`!quant.uniform`) are not read}}
+  // expected-error@+1 {{quantized elements (`!quant.uniform`) are not read}}
+  %0 = stablehlo.custom_call @f(%x) : (tensor<4x!quant.uniform<i8<-128:127>:f32:0, {2.0:15, 1.0}>>) -> !quant.uniform<i8:f32, 2.0>
+  return
+}
+// expected-error@+1 {{there is no type `tensor<4xsi32>`}}
+func.func @signed(%x: tensor<4xsi32>) {
+  return
+}
+
+// -----
+
 func.func @never_closed() {
   return
 // expected-error@+1 {{expected `}`, found the end of the text}}

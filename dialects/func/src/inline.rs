@@ -48,6 +48,25 @@ pub struct TooLarge {
 /// # Errors
 /// When all functions together would come to have more than `max_ops` ops.
 pub fn inline_calls(module: &mut Module, root: OpId, max_ops: u64) -> Result<Inlined, TooLarge> {
+    inline_calls_keeping(module, root, max_ops, |_, _, results| results)
+}
+
+/// What a call says of its results goes with the call, unless this finds another place for it: it is given a call that is
+/// to be replaced and the values that are to stand for its results, and gives the values that do. Ops that it makes stand
+/// before the call.
+pub type Keep = fn(&mut Module, OpId, Vec<ValueId>) -> Vec<ValueId>;
+
+/// The same, with `keep` asked about each call.
+///
+/// # Errors
+/// When all functions together would come to have more than `max_ops` ops; one that `keep` makes counts for each value
+/// that it exchanges.
+pub fn inline_calls_keeping(
+    module: &mut Module,
+    root: OpId,
+    max_ops: u64,
+    keep: Keep,
+) -> Result<Inlined, TooLarge> {
     let functions: Vec<OpId> = module.walk(root).filter(|&op| module.is(op, &FUNC)).collect();
     let calls: Vec<Vec<OpId>> = functions.iter().map(|&function| calls_in(module, function)).collect();
     let (order, component) = callees_first(module, &functions, &calls);
@@ -72,7 +91,7 @@ pub fn inline_calls(module: &mut Module, root: OpId, max_ops: u64) -> Result<Inl
             if total.saturating_add(growth) > max_ops {
                 return Err(TooLarge { call });
             }
-            replace(module, call, target, block);
+            let growth = growth + replace(module, call, target, block, keep);
             for (counted, added) in [(&mut total, growth), (sizes.entry(function).or_default(), growth)] {
                 *counted = (*counted + added).saturating_sub(1);
             }
@@ -151,13 +170,13 @@ fn is_as_known(module: &Module, parameter: Type, argument: Type) -> bool {
     }
 }
 
-/// Puts a copy of a function's block in the place of a call.
-fn replace(module: &mut Module, call: OpId, function: OpId, block: BlockId) {
+/// Puts a copy of a function's block in the place of a call; how many results something else than the copy stands for.
+fn replace(module: &mut Module, call: OpId, function: OpId, block: BlockId, keep: Keep) -> u64 {
     let mut values: ValueMap = module.arguments(block).iter().copied().zip(module.operands(call)).collect();
     let extents = symbolic_extents(module, call, function);
     let caller = module.location(call);
     let originals: Vec<OpId> = module.ops(block).collect();
-    let Some((&end, originals)) = originals.split_last() else { return };
+    let Some((&end, originals)) = originals.split_last() else { return 0 };
     for &original in originals {
         let copy = copy_op(module, original, &mut values);
         module.insert_before(call, copy);
@@ -171,7 +190,9 @@ fn replace(module: &mut Module, call: OpId, function: OpId, block: BlockId) {
     }
     let results: Vec<ValueId> =
         module.operands(end).map(|result| values.get(&result).copied().unwrap_or(result)).collect();
-    module.replace(call, &results);
+    let kept = keep(module, call, results.clone());
+    module.replace(call, &kept);
+    kept.iter().zip(&results).filter(|(kept, result)| kept != result).count() as u64
 }
 
 /// The place of an op that was called at `caller`.

@@ -29,7 +29,7 @@ pub use function::{
     ALIASING_OUTPUT, BUFFER_DONOR, FUNC, Func, RETURN, VISIBILITY, body, build_function, build_return,
     signature,
 };
-pub use inline::{Inlined, TooLarge, inline_calls};
+pub use inline::{Inlined, Keep, TooLarge, inline_calls, inline_calls_keeping};
 
 use tofu_ir::Dialect;
 

@@ -43,6 +43,8 @@ mod write;
 
 pub use dialect::*;
 pub use read::{ReadOptions, read, read_part};
-pub use shardy::{SDY_SHARDING, Shardy, read_shardy, shardings_per_value, shardy_mesh, to_shardy};
+pub use shardy::{
+    SDY_SHARDING, Shardy, keep_shardings, read_shardy, shardings_per_value, shardy_mesh, to_shardy,
+};
 pub use tell::is_stablehlo;
 pub use write::{WriteOptions, write};

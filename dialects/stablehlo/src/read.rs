@@ -11,6 +11,7 @@
 //! | `statement`, `generic`, `pretty`, `items`, `shardings` | ops: which form one has, and each form |
 //! | `regions`, `scope` | regions and blocks, and the names of values in them |
 //! | `translate` | attributes of StableHLO as those of our ops |
+//! | `earlier`, `einsum` | ops that are the same as others of ours together |
 //! | `aliases` | `#name = …`, `!name = …` and the resources at the end, wherever they stand |
 //! | `recover` | the way to the next statement after one that could not be read |
 //!
@@ -20,6 +21,8 @@
 mod aliases;
 mod attributes;
 mod dense;
+mod earlier;
+mod einsum;
 mod generic;
 mod items;
 mod lexer;
@@ -39,7 +42,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tofu_diagnostics::{Code, Diagnostic, FileId, SourceMap, Span, codes};
-use tofu_ir::{Damage, Module, Registry, Type, TypeData, verify_damaged};
+use tofu_dialect_tensor::CONSTANT;
+use tofu_ir::{Damage, Module, OpId, Registry, Type, TypeData, verify_damaged};
 use tofu_syntax::{MAX_ERRORS, Parsed, adopt_root};
 
 use aliases::Aliases;
@@ -121,6 +125,8 @@ struct Reader<'s> {
     /// Ops by the spelling of their names.
     kinds: FxHashMap<&'s str, Kind>,
     error_type: Type,
+    /// Ops that gave the shapes of random tensors, which our op tells by its type.
+    shapes: Vec<OpId>,
     /// How many regions are open.
     depth: usize,
     /// How many were open in the innermost function around: there, `stablehlo.return` gives the function's results.
@@ -151,6 +157,7 @@ impl<'s> Reader<'s> {
             types: FxHashMap::default(),
             kinds: FxHashMap::default(),
             error_type,
+            shapes: Vec::new(),
             depth: 0,
             function_depth: usize::MAX,
             nesting: 0,
@@ -161,6 +168,7 @@ impl<'s> Reader<'s> {
 
     fn finish(mut self) -> Parsed {
         adopt_root(&mut self.module);
+        self.erase_shapes();
         // What was not read to its end only seems to break rules.
         if !self.stopped {
             self.found.extend(verify_damaged(&self.module, &self.damage));
@@ -170,6 +178,17 @@ impl<'s> Reader<'s> {
         let results = self.found.iter_mut().filter(|found| found.code.id == codes::WRONG_RESULT_TYPE.id);
         results.for_each(|found| found.help = None);
         Parsed::new(self.module, self.found)
+    }
+
+    /// Erases constants that were nothing but the shape of a random tensor: the writer makes them anew.
+    fn erase_shapes(&mut self) {
+        self.shapes.sort_unstable();
+        self.shapes.dedup();
+        for op in std::mem::take(&mut self.shapes) {
+            if self.module.is(op, &CONSTANT) && !self.module.has_uses(self.module.result(op, 0)) {
+                self.module.erase(op);
+            }
+        }
     }
 
     fn span(&self, start: usize, end: usize) -> Span {

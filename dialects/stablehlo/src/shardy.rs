@@ -10,10 +10,13 @@ use tofu_dialect_dist as dist;
 use tofu_dialect_func::{FUNC, body, signature};
 use tofu_ir::{
     ARGUMENT_ATTRIBUTES, Attr, AttrData, Builder, DialectAttr, Module, OpId, RESULT_ATTRIBUTES, SYMBOL_NAME,
+    ValueId,
 };
 use tofu_sharding::{AxisRef, DimSharding, Mesh, Partial, Reducer, Sharding};
 
-use crate::dialect::{MESH, MESH_ATTR, SHARDING, SHARDING_PER_VALUE, axis_ref, mesh_axes, mesh_of};
+use crate::dialect::{
+    MESH, MESH_ATTR, SHARDING, SHARDING_CONSTRAINT, SHARDING_PER_VALUE, axis_ref, mesh_axes, mesh_of,
+};
 
 /// The attribute that holds a sharding of Shardy's.
 pub const SDY_SHARDING: &str = "sdy.sharding";
@@ -61,6 +64,22 @@ pub fn shardings_per_value(module: &Module, attr: Attr) -> Option<&[Attr]> {
         }
         _ => None,
     }
+}
+
+/// Says of `values`, which are to stand for the results of an op that goes, what the op says in `sdy.sharding` of its
+/// results: by a constraint before the op for each result of which it says something. The values that hold then.
+pub fn keep_shardings(module: &mut Module, op: OpId, values: Vec<ValueId>) -> Vec<ValueId> {
+    let Some(attr) = module.attr(op, SDY_SHARDING) else { return values };
+    let Some(shardings) = shardings_per_value(module, attr).map(<[Attr]>::to_vec) else { return values };
+    let mut kept = values;
+    for (value, sharding) in kept.iter_mut().zip(shardings) {
+        let ty = module.ty(*value);
+        let mut builder = Builder::before(module, op).origin(op);
+        let constraint = builder.op(&SHARDING_CONSTRAINT).operand(*value).attr("sharding", sharding);
+        let constraint = constraint.result(ty).build();
+        *value = module.result(constraint, 0);
+    }
+    kept
 }
 
 /// Says in Shardy's words what `dist` says of meshes, and of arguments and results of functions. What it says of other values

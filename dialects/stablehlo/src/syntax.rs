@@ -198,6 +198,13 @@ const BATCH_GROUPS: AttributeSyntax = plain("batch_group_count", I64).default(De
 const PRECISION_CONFIG: AttributeSyntax =
     attr("precision", "precision_config", "stablehlo.precision_config", Words(&PRECISION));
 
+const BROADCAST_DIMENSIONS: AttributeSyntax = plain("broadcast_dimensions", Ints);
+
+const DIRECTION: AttributeSyntax = attr("", "comparison_direction", "direction", Word(&COMPARISON_DIRECTION));
+const COMPARE_TYPE: AttributeSyntax = plain("compare_type", Word(&COMPARISON_TYPE));
+
+const EINSUM: &[AttributeSyntax] = &[keyed("config", "einsum_config", Kind::Same), PRECISION_CONFIG];
+
 /// By name.
 static OPS: &[OpSyntax] = &[
     op("builtin.module", Form::Module, &[]),
@@ -213,6 +220,8 @@ static OPS: &[OpSyntax] = &[
     ),
     op("check.expect_eq", Form::Alike, &[]),
     op("check.expect_eq_const", Form::Expect, &[attr("", "value", "value", Kind::Same)]),
+    op("chlo.broadcast_compare", Form::Chlo, &[DIRECTION, COMPARE_TYPE, BROADCAST_DIMENSIONS]),
+    op("chlo.constant", Form::Constant, &[]),
     op("chlo.top_k", Form::TopK, &[keyed("k", "k", I64)]),
     op("func.call", Form::Call, &[]),
     op("func.func", Form::Function, &[attr("", "sym_visibility", "visibility", Kind::Same)]),
@@ -256,14 +265,7 @@ static OPS: &[OpSyntax] = &[
     op("stablehlo.cholesky", Form::Plain, &[keyed("lower", "lower", Bool)]),
     op("stablehlo.collective_broadcast", Form::Generic, &[CHANNEL]),
     op("stablehlo.collective_permute", Form::Generic, &[CHANNEL]),
-    op(
-        "stablehlo.compare",
-        Form::Compare,
-        &[
-            attr("", "comparison_direction", "direction", Word(&COMPARISON_DIRECTION)),
-            plain("compare_type", Word(&COMPARISON_TYPE)),
-        ],
-    ),
+    op("stablehlo.compare", Form::Compare, &[DIRECTION, COMPARE_TYPE]),
     op("stablehlo.composite", Form::Composite, &[plain("version", I32)]),
     op("stablehlo.concatenate", Form::Functional, &[keyed("dim", "dimension", I64)]),
     op("stablehlo.constant", Form::Constant, &[]),
@@ -322,6 +324,7 @@ static OPS: &[OpSyntax] = &[
     op("stablehlo.dynamic_reshape", Form::Functional, &[]),
     op("stablehlo.dynamic_slice", Form::Functional, &[keyed("sizes", "slice_sizes", Ints)]),
     op("stablehlo.dynamic_update_slice", Form::Functional, &[]),
+    op("stablehlo.einsum", Form::Functional, EINSUM),
     op(
         "stablehlo.fft",
         Form::Functional,
@@ -382,9 +385,15 @@ static OPS: &[OpSyntax] = &[
         ],
     ),
     op("stablehlo.sort", Form::Generic, &[]),
+    op(
+        "stablehlo.torch_index_select",
+        Form::Functional,
+        &[keyed("dim", "dim", I64), keyed("batch_dims", "batch_dims", I64)],
+    ),
     op("stablehlo.transpose", Form::Functional, &[keyed("dims", "permutation", Ints)]),
     op("stablehlo.triangular_solve", Form::Generic, &[plain("transpose_a", Word(&TRANSPOSE))]),
     op("stablehlo.tuple", Form::Result, &[]),
+    op("stablehlo.unary_einsum", Form::Functional, EINSUM),
     op("stablehlo.while", Form::While, &[]),
 ];
 
@@ -395,9 +404,15 @@ static PLAIN: OpSyntax = op("", Form::Plain, &[]);
 
 static CHLO_PLAIN: OpSyntax = op("", Form::Chlo, &[]);
 
+static CHLO_BROADCASTING: OpSyntax = op("", Form::Chlo, &[BROADCAST_DIMENSIONS]);
+
 /// How the op `name` of StableHLO is written.
 pub(crate) fn syntax(name: &str) -> &'static OpSyntax {
-    let other = if name.starts_with("chlo.") { &CHLO_PLAIN } else { &PLAIN };
+    let other = match name.split_once('.') {
+        Some(("chlo", name)) if name.starts_with("broadcast_") => &CHLO_BROADCASTING,
+        Some(("chlo", _)) => &CHLO_PLAIN,
+        _ => &PLAIN,
+    };
     OPS.binary_search_by(|syntax| syntax.name.cmp(name)).map_or(other, |at| &OPS[at])
 }
 

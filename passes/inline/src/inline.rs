@@ -1,13 +1,15 @@
-//! The pass around [`inline_calls`].
+//! The pass around [`inline_calls_keeping`].
 
 use tofu_diagnostics::{Diagnostic, codes, plural};
-use tofu_dialect_func::{Inlined, TooLarge, inline_calls};
+use tofu_dialect_func::{Inlined, TooLarge, inline_calls_keeping};
+use tofu_dialect_stablehlo::keep_shardings;
 use tofu_pass::{Changed, Example, ModuleAnchor, Pass, PassContext, PassResult, pass_options};
 
 pass_options! {
     /// Replaces calls by the bodies of the functions that they call, and erases private functions that nothing calls.
     ///
-    /// Recursive calls stay, and so do calls of functions that are only declared or have several blocks.
+    /// Recursive calls stay, and so do calls of functions that are only declared or have several blocks. What a call says
+    /// in `sdy.sharding` of its results becomes a `sdy.sharding_constraint` on each of them.
     pub struct Inline {
         /// How many ops all functions together may come to have; beyond that the pass fails.
         pub max_ops: u64 = 10_000_000,
@@ -37,7 +39,7 @@ func @twice(%x: tensor<2xf32>) -> tensor<2xf32> attributes {visibility = \"priva
 
     fn run(&self, cx: &mut PassContext<'_>) -> PassResult {
         let root = cx.op();
-        match inline_calls(cx.module, root, self.max_ops) {
+        match inline_calls_keeping(cx.module, root, self.max_ops, keep_shardings) {
             Ok(Inlined { calls, functions }) => {
                 cx.count("inlined calls", calls);
                 cx.count("erased functions", functions);

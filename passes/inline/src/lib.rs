@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`Inline`] | replaces calls and erases what is no longer called | `inline` |
 //!
-//! What it does is a function, for whoever needs a program without calls: [`inline_calls`](tofu_dialect_func::inline_calls).
+//! What it does is a function, for whoever needs a program without calls: [`inline_calls_keeping`](tofu_dialect_func::inline_calls_keeping).
 
 mod inline;
 

@@ -1,7 +1,8 @@
 //! `--partition`.
 
 use tofu_diagnostics::{Diagnostic, Severity, codes, suggest};
-use tofu_dialect_func::{FUNC, TooLarge, VISIBILITY, body, inline_calls};
+use tofu_dialect_func::{FUNC, TooLarge, VISIBILITY, body, inline_calls_keeping};
+use tofu_dialect_stablehlo::keep_shardings;
 use tofu_ir::{AttrData, Module, OpId};
 use tofu_partition::Algorithm;
 use tofu_pass::{
@@ -122,7 +123,7 @@ const MOST_OPS: u64 = 10_000_000;
 /// Calls hide what they call, so they go first. Those that stay are found when the function is looked at.
 fn inline(cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
     let root = cx.op();
-    match inline_calls(cx.module, root, MOST_OPS) {
+    match inline_calls_keeping(cx.module, root, MOST_OPS, keep_shardings) {
         Ok(_) => Ok(()),
         Err(TooLarge { call }) => {
             let message = "with this call inlined, the program would have more than ten million ops";

@@ -169,6 +169,13 @@ fn programs_say_what_they_expect() {
     }
 }
 
+/// Ops of earlier versions mean what they did, as read and after a way through StableHLO.
+#[test]
+fn earlier_ops_have_their_values() {
+    let ran = run(&[&file("earlier.mlir")], "");
+    assert_eq!((ran.code, ran.output.as_str()), (0, "5 functions run, 25 expectations met\n"), "{}", ran.log);
+}
+
 #[test]
 fn wrong_use_is_exit_code_2() {
     let wrong = |arguments: &[&str], said: &str| {

@@ -60,7 +60,7 @@ impl<'s> Reader<'s> {
                 "dense_resource" => self.dense_resource()?,
                 "array" => self.array()?,
                 word @ ("affine_map" | "affine_set" | "distinct" | "loc" | "sparse" | "strided") => {
-                    return self.unknown_attribute(word, Self::skip_keyword_attribute);
+                    return self.builtin_attribute(word);
                 }
                 _ => self.type_attribute()?,
             },
@@ -190,6 +190,11 @@ impl<'s> Reader<'s> {
             self.peek_word()
         };
         let full = if mnemonic.is_empty() { name.to_owned() } else { format!("{name}.{mnemonic}") };
+        // CHLO has the same words for how its broadcasting ops compare.
+        let full = match full.strip_prefix("chlo.comparison_") {
+            Some(rest) => format!("stablehlo.comparison_{rest}"),
+            None => full,
+        };
         let Some(def) = self.module.registry().parametric_attr(&full) else {
             let known = KEPT_AS_TEXT.contains(&full.as_str());
             self.at = start;
@@ -273,6 +278,24 @@ impl<'s> Reader<'s> {
         Ok(attr)
     }
 
+    /// An attribute of MLIR's own for which nothing here has a use. It is kept as text, which must stand for itself.
+    fn builtin_attribute(&mut self, word: &str) -> Read<Attr> {
+        let start = self.at;
+        self.skip_keyword_attribute()?;
+        let text = &self.text[start..self.at];
+        if let Some(at) = text.find(['#', '!']).filter(|_| !text.contains('"')) {
+            let span = self.span(start + at, self.at);
+            let message = format!("`{word}` is kept as text here, and cannot hold a name for something else");
+            self.report(
+                Diagnostic::error(&codes::WRONG_ATTRIBUTE, span, message)
+                    .help("write what the name stands for"),
+            );
+            return Err(Reported);
+        }
+        let data = self.opaque(start);
+        Ok(self.module.interner.attr(data))
+    }
+
     fn skip_hash_attribute(&mut self) -> Read {
         self.name_after_sigil();
         self.skip_angles()?;
@@ -286,11 +309,9 @@ impl<'s> Reader<'s> {
             return self.location().map(|_| ());
         }
         if self.text[self.at..].starts_with('[') {
-            while !self.take(b']') {
-                self.at += 1;
-                if self.at >= self.text.len() {
-                    return self.expected("`]`");
-                }
+            match memchr::memchr(b']', &self.text.as_bytes()[self.at..]) {
+                Some(length) => self.at += length + 1,
+                None => return self.fail(&codes::UNTERMINATED, self.token().1, "`[` is not closed"),
             }
         }
         self.skip_angles()?;
@@ -308,7 +329,7 @@ impl<'s> Reader<'s> {
 }
 
 /// The integer of a type that has the bits of another one: MLIR's integers have no sign, and `255 : i8` is `-1 : i8`.
-fn same_bits(text: &str, element: ElementType) -> Option<i128> {
+pub(super) fn same_bits(text: &str, element: ElementType) -> Option<i128> {
     let (value, (low, high)) = (text.parse::<i128>().ok()?, element.integer_range()?);
     match element.kind() {
         ElementKind::Bool if value == -1 => Some(1),

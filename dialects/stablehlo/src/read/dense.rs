@@ -1,5 +1,7 @@
 //! Constants: `dense<…>`, `dense_resource<…>`, `array<…>`.
 
+use std::fmt::Write;
+
 use tofu_diagnostics::{Diagnostic, codes};
 use tofu_ir::{
     Attr, AttrData, DenseConstant, DenseData, DialectAttr, ElementKind, ElementType, TensorType, Type,
@@ -198,7 +200,47 @@ fn signed(bytes: &[u8]) -> i64 {
 /// The elements of the constant `dense<body>`.
 fn elements(body: &str, tensor: &TensorType) -> Result<DenseData, Problem> {
     let narrow = if tensor.element.bits() < 8 { narrow_elements(body.trim(), tensor) } else { None };
-    narrow.map_or_else(|| literals::dense(body, tensor), Ok)
+    match narrow {
+        Some(data) => Ok(data),
+        None => literals::dense(body, tensor)
+            .or_else(|problem| signed_elements(body, tensor).unwrap_or(Err(problem))),
+    }
+}
+
+/// The elements of a constant in which numbers are written without their sign, `255` for `-1` of `i8`. None if there
+/// are no such numbers; what is wrong otherwise is said of the text as it is written.
+fn signed_elements(body: &str, tensor: &TensorType) -> Option<Result<DenseData, Problem>> {
+    if body.contains('"') {
+        return None;
+    }
+    let (mut text, mut rest) = (String::with_capacity(body.len()), body);
+    // Where a number was replaced: the ends of it in the new text and in the old one.
+    let mut replaced: Vec<(usize, usize)> = Vec::new();
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit() || c == '-') {
+        let number = &rest[start..];
+        let end = number.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '.'));
+        let number = &number[..end.unwrap_or(number.len())];
+        text.push_str(&rest[..start]);
+        rest = &rest[start + number.len()..];
+        match super::attributes::same_bits(number, tensor.element) {
+            Some(value) => {
+                let _ = write!(text, "{value}");
+                replaced.push((text.len(), body.len() - rest.len()));
+            }
+            None => text.push_str(number),
+        }
+    }
+    text.push_str(rest);
+    if replaced.is_empty() {
+        return None;
+    }
+    Some(literals::dense(&text, tensor).map_err(|mut problem| {
+        let before = replaced.partition_point(|&(end, _)| end <= problem.at);
+        if let Some(&(new, old)) = before.checked_sub(1).and_then(|index| replaced.get(index)) {
+            problem.at = problem.at - new + old;
+        }
+        problem
+    }))
 }
 
 /// The elements of `"0x…"` that take less than a byte. Of a byte for each, or for all, MLIR takes the lowest bits; a

@@ -1,7 +1,8 @@
 //! Locations: `loc("file.py":1:2)`, `loc("name"(child))`, `loc(callsite(a at b))`, `loc(fused<…>[a, b])`, `loc(unknown)`,
 //! `loc(#loc1)`.
 //!
-//! Of a range of lines the first place is kept, and of a fused location its parts.
+//! Of a range of lines the first place is kept, and of a fused location its parts: what stands in `<…>` says how a
+//! compiler came to join them, and nothing here speaks of that.
 
 use tofu_diagnostics::codes;
 use tofu_ir::{Location, LocationData};

@@ -6,7 +6,12 @@ use tofu_dialect_func::RETURN;
 use tofu_dialect_tensor::YIELD;
 use tofu_ir::{Attr, AttrData, BlockId, Location, Name, OpDef, OpState, Type, ValueId};
 
-use super::{Read, Reader, attributes::Written, regions::Regions};
+use super::{
+    Read, Reader,
+    attributes::Written,
+    earlier::{Rewrite, earlier},
+    regions::Regions,
+};
 use crate::{
     dialect::{OPAQUE, OPAQUE_ATTRIBUTES, OPAQUE_NAME, OPAQUE_PROPERTIES},
     syntax::{Form, OpSyntax, foreign_name, full_name, own_name, syntax},
@@ -18,6 +23,8 @@ pub(super) struct Kind {
     pub(super) syntax: &'static OpSyntax,
     /// Our op. None if we do not have it.
     pub(super) def: Option<&'static OpDef>,
+    /// How the op becomes one of ours where we have none of its kind.
+    rewrite: Option<Rewrite>,
 }
 
 /// An attribute of an op of ours.
@@ -164,9 +171,12 @@ impl<'s> Reader<'s> {
         if let Some(&kind) = self.kinds.get(name) {
             return kind;
         }
-        let own = own_name(name);
+        let (own, rewrite) = match earlier(full_name(name)) {
+            Some((target, rewrite)) => (Some(target), Some(rewrite)),
+            None => (own_name(name), None),
+        };
         let def = own.as_ref().and_then(|own| self.module.registry().op(own));
-        let kind = Kind { syntax: syntax(full_name(name)), def };
+        let kind = Kind { syntax: syntax(full_name(name)), def, rewrite: rewrite.filter(|_| def.is_some()) };
         self.kinds.insert(name, kind);
         kind
     }
@@ -175,7 +185,13 @@ impl<'s> Reader<'s> {
     fn finish_op(&mut self, mut op: Op<'s>, kind: Kind) {
         op.is_damaged |= std::mem::take(&mut self.is_doubtful);
         self.translate(&mut op, kind);
+        if let Some(rewrite) = kind.rewrite
+            && !op.is_damaged
+        {
+            op.is_damaged = rewrite(self, &mut op).is_err();
+        }
         if kind.syntax.form == Form::Rng && kind.def.is_some() {
+            self.shapes.extend(op.operands.get(2).and_then(|&shape| self.module.defining_op(shape)));
             op.operands.truncate(2);
             op.operand_spans.truncate(2);
         }

@@ -215,13 +215,36 @@ impl<'s> Reader<'s> {
     }
 }
 
+/// What a type that begins so is, of those that are not read.
+const UNREAD: [(&str, &str); 4] = [
+    ("#stablehlo.bounds", "bounds of extents that are not known (`#stablehlo.bounds`) are not read"),
+    (
+        "#stablehlo.type_extensions",
+        "bounds of extents that are not known (`#stablehlo.type_extensions`) are not read",
+    ),
+    ("!quant.calibrated", "quantized elements (`!quant.calibrated`) are not read"),
+    ("!quant.uniform", "quantized elements (`!quant.uniform`) are not read"),
+];
+
 fn unknown_type(text: &str, span: Span) -> Diagnostic {
+    for (start, message) in UNREAD {
+        if let Some(at) = text.find(start) {
+            let at = span.start + at as u32;
+            let span = Span::new(at, at + start.len() as u32);
+            return Diagnostic::error(&codes::UNKNOWN_TYPE, span, message);
+        }
+    }
     let shown: String = text.chars().take(60).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     let word = text.trim_start_matches("tensor<").trim_end_matches('>');
     let word = word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, 'x' | '?'));
+    let message = format!("there is no type `{shown}{more}`");
+    let diagnostic = Diagnostic::error(&codes::UNKNOWN_TYPE, span, message);
+    // MLIR has integers that say they are signed, and StableHLO does not take them.
+    if let Some(plain) = word.strip_prefix('s').filter(|plain| ElementType::from_name(plain).is_some()) {
+        return diagnostic.help(format!("StableHLO writes signed integers `{plain}`"));
+    }
     let known =
         ElementType::ALL.map(ElementType::name).into_iter().chain(["tensor", "tuple", "!stablehlo.token"]);
-    Diagnostic::error(&codes::UNKNOWN_TYPE, span, format!("there is no type `{shown}{more}`"))
-        .maybe_help(suggest::did_you_mean(word, known))
+    diagnostic.maybe_help(suggest::did_you_mean(word, known))
 }

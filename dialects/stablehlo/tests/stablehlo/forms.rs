@@ -195,6 +195,82 @@ fn integers_may_be_written_without_their_sign() {
     }
 }
 
+/// So is one in a constant. A number that no bits of the type are is shown where it stands, whatever stands before it.
+#[test]
+fn elements_may_be_written_without_their_sign() {
+    let text =
+        |value: &str| format!("func.func @f() {{\n%0 = stablehlo.constant dense<{value}\nreturn\n}}\n");
+    for (one, other) in [
+        ("255> : tensor<i8>", "-1> : tensor<i8>"),
+        ("[[128, 0], [-128, 127]]> : tensor<2x2xi8>", "[[-128, 0], [-128, 127]]> : tensor<2x2xi8>"),
+        ("[15, 7]> : tensor<2xi4>", "[-1, 7]> : tensor<2xi4>"),
+        ("18446744073709551615> : tensor<i64>", "-1> : tensor<i64>"),
+        ("-1> : tensor<i1>", "true> : tensor<i1>"),
+    ] {
+        assert_eq!(whole(&read(&text(one))), whole(&read(&text(other))), "{one}");
+    }
+    for (value, shown) in [
+        ("256> : tensor<i8>", "256"),
+        ("[255, 128, 256]> : tensor<3xi8>", "256"),
+        ("[[200, 1], [254, -129]]> : tensor<2x2xi8>", "-129"),
+        ("[-1, 3]> : tensor<2xi1>", "3"),
+        ("[1, -1]> : tensor<2xui8>", "-1"),
+        ("[255, 1.5]> : tensor<2xi8>", "1.5"),
+    ] {
+        let text = text(value);
+        let parsed = parse(&text, ReadOptions::default());
+        let [found] = &parsed.diagnostics[..] else { panic!("{value}: {:?}", parsed.diagnostics) };
+        let span = found.primary.span;
+        assert_eq!(&text[span.start as usize - 1..span.end as usize - 1], shown, "{value}");
+    }
+}
+
+/// Attributes of MLIR's own that mean nothing here come back as they were, without being asked for.
+#[test]
+fn builtin_attributes_are_kept() {
+    let attributes = "mhlo.a = strided<[2, ?], offset: 3>, mhlo.b = distinct[0]<42 : i32>, mhlo.c = loc(callsite(\"a#b\"(\"f.py\":1:2) \
+                      at fused<\"x\">[unknown])), mhlo.d = affine_map<(d0) -> (d0)>, mhlo.e = distinct[1]<>";
+    let text = format!("module attributes {{{attributes}}} {{\n}}\n");
+    let module = read(&text);
+    assert_eq!(write(&module), text);
+    assert_eq!(whole(&through_tir(&module)), whole(&module));
+    for broken in [
+        "loc(#a)",
+        "distinct[0]<#a>",
+        "strided<[2",
+        "distinct[0",
+        "distinct[é",
+        "loc(callsite(\"a\"))",
+        "loc(fused[\"a\"",
+    ] {
+        let text = format!("module attributes {{mhlo.a = {broken}}} {{\n}}\n#a = loc(\"x\")\n");
+        assert!(!parse(&text, ReadOptions::default()).is_ok(), "{broken}");
+    }
+}
+
+/// Locations of all kinds are the same after a way through either text.
+#[test]
+fn locations_come_back() {
+    for location in [
+        "callsite(\"a\"(\"f.py\":1:2) at \"g.py\":3:4)",
+        "fused[\"a\", \"f.py\":1:2]",
+        "\"a\"(callsite(\"b\" at fused[\"c\", unknown]))",
+        "\"a\"(\"b\"(\"f.py\":1:2))",
+    ] {
+        let of = |location: &str| {
+            read(&format!(
+                "func.func @f(%x: tensor<f32>) {{\n%0 = stablehlo.negate %x : tensor<f32> loc({location})\nreturn\n}}\n"
+            ))
+        };
+        let module = of(location);
+        assert_eq!(whole(&read(&write(&module))), whole(&module), "{location}");
+        assert_eq!(whole(&through_tir(&module)), whole(&module), "{location}");
+        assert_ne!(whole(&of("unknown")), whole(&module), "{location}");
+        let described = location.replace("fused[", "fused<{a = 1}>[");
+        assert_eq!(whole(&of(&described)), whole(&module), "{location}");
+    }
+}
+
 /// A constant that was left out when it was printed, and the alignment at the head of a resource.
 #[test]
 fn resources_are_constants() {

@@ -4,11 +4,12 @@ use tofu_dialect_stablehlo::ReadOptions;
 
 use crate::support::{parse, testdata, text};
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "aliases.mlir",
     "attributes.mlir",
     "collectives.mlir",
     "constants.mlir",
+    "earlier.mlir",
     "expectations.mlir",
     "generic.mlir",
     "opaque.mlir",
