@@ -19,8 +19,9 @@ use crate::way::{Choice, Choices, choices_along};
 /// What a search may choose from.
 #[derive(Clone, Copy, Debug)]
 pub enum Domain<'d> {
-    /// Everything, up to exchanging axes that are alike: with the symmetry of a mesh, costs are those of the cheapest
-    /// exchange of axes at each edge by itself, so that no plan costs less. Without, everything as it is.
+    /// Everything, up to exchanging axes that are alike: costs are those of the cheapest exchange of axes at each edge by
+    /// itself, so that no plan costs less. For this, prices must be the same with all axes exchanged: those of conversions that
+    /// are not [ordered](tofu_sharding::Means::ordered). Without a symmetry, everything as it is.
     All(&'d Symmetry),
     /// What these lists hold.
     Listed(&'d Lists),
@@ -49,9 +50,10 @@ impl Symmetry {
         Symmetry { groups, permutations }
     }
 
-    /// Whether no two axes are alike.
-    pub fn is_none(&self) -> bool {
-        self.permutations.len() == 1
+    /// How many axes before this one are like it.
+    pub(crate) fn before(&self, axis: usize) -> usize {
+        let group = self.groups.iter().find(|group| group.contains(&axis));
+        group.map_or(0, |group| group.iter().filter(|&&other| other < axis).count())
     }
 
     /// Whether what is on an axis may come after what is on the one before that is like it: what is so ordered on all axes

@@ -125,6 +125,9 @@ pub struct Facts<'f> {
     pub converts: &'f dyn Fn(OpId) -> bool,
 }
 
+/// Tensors of more dimensions are refused: what is packed for searches has no room for them.
+const MOST_DIMENSIONS: usize = 32;
+
 /// How often loops run of which nothing is known.
 const UNKNOWN_TRIPS: u64 = 1;
 
@@ -394,6 +397,13 @@ impl Walk<'_, '_> {
             let error = Diagnostic::error(&codes::CANNOT_PARTITION, module.value_span(value), message);
             return Err(error.help("give the arguments static shapes and run `infer-shapes` first"));
         };
+        if shape.len() > MOST_DIMENSIONS {
+            let message = format!("{} has {} dimensions", module.quoted_value(value), shape.len());
+            let error = Diagnostic::error(&codes::CANNOT_PARTITION, module.value_span(value), message);
+            return Err(
+                error.help(format!("tensors of up to {MOST_DIMENSIONS} dimensions can be partitioned"))
+            );
+        }
         let tensor = self.graph.tensors.len() as TensorId;
         self.graph.tensors.push(Tensor {
             values: SmallVec::from_slice(&[value]),

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tofu_ir::Type;
 use tofu_machine::{Kernel, Machine};
-use tofu_sharding::{Layouts, Mesh, Step, conversion};
+use tofu_sharding::{Layouts, Means, Mesh, Step, conversion};
 
 use crate::op_info::OpInfo;
 use crate::way::{Wanted, Way};
@@ -29,15 +29,24 @@ pub struct Prices<'a> {
     pub mesh: Mesh,
     /// The measure.
     pub objective: Objective,
-    /// Whether terms can be reduced and scattered at once; where not, they are all reduced and then sliced.
-    pub reduce_scatter: bool,
+    /// What conversions are made of.
+    pub means: Means,
     conversions: RefCell<FxHashMap<(Type, Layouts, Layouts), u64>>,
 }
 
 impl<'a> Prices<'a> {
     /// Prices on a mesh over a machine's devices.
     pub fn new(machine: &'a Machine, mesh: Mesh, objective: Objective, reduce_scatter: bool) -> Prices<'a> {
-        Prices { machine, mesh, objective, reduce_scatter, conversions: RefCell::default() }
+        let means = Means { reduce_scatter, ordered: true };
+        Prices { machine, mesh, objective, means, conversions: RefCell::default() }
+    }
+
+    /// The same, where shards that lie on the wrong devices are moved for nothing: no plan costs more than by the prices
+    /// themselves, and it costs the same with axes exchanged that are alike.
+    #[must_use]
+    pub(crate) fn unordered(&self) -> Prices<'a> {
+        let means = Means { ordered: false, ..self.means };
+        Prices { mesh: self.mesh.clone(), means, conversions: RefCell::default(), ..*self }
     }
 
     /// What a collective costs.
@@ -55,7 +64,7 @@ impl<'a> Prices<'a> {
 
     /// The collectives of a conversion.
     pub fn conversion(&self, tensor: TensorShape<'_>, from: Layouts, to: Layouts) -> SmallVec<[Step; 2]> {
-        conversion(&self.mesh, tensor.extents, tensor.bits, from, to, self.reduce_scatter)
+        conversion(&self.mesh, tensor.extents, tensor.bits, from, to, self.means)
     }
 
     /// What a conversion costs.

@@ -21,7 +21,6 @@ use tofu_solver::{Invalid, Problem as Selection};
 
 use crate::domain::Domain;
 use crate::graph::{Graph, Op, TensorId};
-use crate::op_info::OpInfo;
 use crate::plan::Plan;
 use crate::price::{Objective, Prices, TensorShape};
 use crate::states::{Stored, candidates};
@@ -45,8 +44,6 @@ pub struct Limits<'f> {
     pub allowed: Allowed<'f>,
     /// The tensors of which not everything is allowed, in ascending order.
     pub pinned: &'f [TensorId],
-    /// Which ways of ops are allowed.
-    pub allowed_ways: &'f dyn Fn(&OpInfo, &Way) -> bool,
     /// Bytes that a device has, and when tensors occupy them; none if there is no limit.
     pub memory: Option<(u64, Lifetimes<'f>)>,
 }

@@ -157,15 +157,24 @@ impl Step {
     }
 }
 
-/// What devices do to a tensor of this shape, of elements of so many bits, to bring it from one layout to another. Where
-/// there is no reduce-scatter, all is reduced and then sliced.
+/// What conversions are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Means {
+    /// Terms can be reduced and scattered at once. Where they cannot, all is reduced and then sliced.
+    pub reduce_scatter: bool,
+    /// Shards lie on certain devices, and are moved where they lie on the wrong ones. If not, the order of axes does not
+    /// matter, and conversions cost the same, or less, with axes exchanged that are alike.
+    pub ordered: bool,
+}
+
+/// What devices do to a tensor of this shape, of elements of so many bits, to bring it from one layout to another.
 pub fn conversion(
     mesh: &Mesh,
     shape: &[u64],
     bits: u32,
     from: Layouts,
     to: Layouts,
-    reduce_scatter: bool,
+    means: Means,
 ) -> SmallVec<[Step; 2]> {
     let mut steps = SmallVec::new();
     if from == to {
@@ -188,7 +197,7 @@ pub fn conversion(
     };
     let size =
         |axes: &[u8]| -> u64 { axes.iter().map(|&axis| mesh.axes()[usize::from(axis)].size).product() };
-    if let Some(wrong) = misplaced(shape.len(), from, to) {
+    if let Some(wrong) = misplaced(shape.len(), from, to).filter(|_| means.ordered) {
         let group = size(&wrong);
         steps.push(Step {
             collective: Collective::Permute,
@@ -218,7 +227,7 @@ pub fn conversion(
         (Layout::Partial(a), Layout::Partial(b)) => a != b,
         _ => false,
     };
-    if reduce_scatter {
+    if means.reduce_scatter {
         go(&mut now, Collective::ReduceScatter, scattered);
         let swapped =
             |from: Layout, to: Layout| matches!((from, to), (Layout::Split(a), Layout::Split(b)) if a != b);
@@ -266,6 +275,7 @@ mod tests {
     const SPLIT: [Layout; 3] = [Layout::Split(0), Layout::Split(1), Layout::Split(2)];
     const SUM: Layout = Layout::Partial(Reducer::Sum);
     const WHOLE: Layout = Layout::Replicated;
+    const ALL: Means = Means { reduce_scatter: true, ordered: true };
 
     fn layouts(on: &[Layout]) -> Layouts {
         on.iter().enumerate().fold(Layouts::REPLICATED, |layouts, (axis, &layout)| layouts.with(axis, layout))
@@ -273,7 +283,7 @@ mod tests {
 
     fn steps(from: &[Layout], to: &[Layout]) -> Vec<(Collective, Vec<u8>, u64)> {
         let mesh = Mesh::new([("x", 2), ("y", 4)]).unwrap();
-        let steps = conversion(&mesh, &[16, 32, 8], 32, layouts(from), layouts(to), true);
+        let steps = conversion(&mesh, &[16, 32, 8], 32, layouts(from), layouts(to), ALL);
         steps.into_iter().map(|step| (step.collective, step.axes.to_vec(), step.bytes)).collect()
     }
 
@@ -315,9 +325,35 @@ mod tests {
     }
 
     #[test]
+    fn without_an_order_conversions_are_the_same_with_axes_exchanged() {
+        let mesh = Mesh::new([("x", 2), ("y", 2)]).unwrap();
+        let means = Means { ordered: false, ..ALL };
+        let each = [WHOLE, SUM, SPLIT[0], SPLIT[1]];
+        let all = || each.into_iter().flat_map(|x| each.into_iter().map(move |y| [x, y]));
+        let sent = |from: [Layout; 2], to: [Layout; 2], means: Means| -> u64 {
+            let steps = conversion(&mesh, &[6, 10], 32, layouts(&from), layouts(&to), means);
+            steps.iter().map(|step| step.sent_bytes(&mesh)).sum()
+        };
+        for from in all() {
+            for to in all() {
+                let exchanged = sent([from[1], from[0]], [to[1], to[0]], means);
+                assert_eq!(sent(from, to, means), exchanged, "{from:?} {to:?}");
+                assert!(exchanged <= sent(from, to, ALL), "{from:?} {to:?}");
+            }
+        }
+    }
+
+    #[test]
     fn without_reduce_scatter_all_is_reduced() {
         let mesh = Mesh::new([("x", 4)]).unwrap();
-        let steps = conversion(&mesh, &[16], 32, layouts(&[SUM]), layouts(&[SPLIT[0]]), false);
+        let steps = conversion(
+            &mesh,
+            &[16],
+            32,
+            layouts(&[SUM]),
+            layouts(&[SPLIT[0]]),
+            Means { reduce_scatter: false, ..ALL },
+        );
         assert_eq!(steps.len(), 1);
         assert_eq!((steps[0].collective, steps[0].bytes), (Collective::AllReduce, 64));
         assert_eq!(steps[0].sent_bytes(&mesh), 96);

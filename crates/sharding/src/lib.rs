@@ -52,7 +52,7 @@ mod text;
 
 pub use axis::AxisRef;
 pub use check::ShardingError;
-pub use layouts::{Layouts, Step, conversion};
+pub use layouts::{Layouts, Means, Step, conversion};
 pub use mesh::{Mesh, MeshAxis};
 pub use place::share;
 pub use sharding::{DimSharding, Layout, Partial, Reducer, Sharding};

@@ -27,7 +27,6 @@ pub(crate) fn problem(setting: &Setting<'_>, planned: &Planned) -> Result<String
         domain: Domain::All(&symmetry),
         allowed: &|tensor, stored| constraints.allow(tensor, stored),
         pinned: &pinned,
-        allowed_ways: &|_, _| true,
         memory: None,
     };
     match Problem::new(setting.graph, &prices, &limits) {

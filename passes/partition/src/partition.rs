@@ -210,7 +210,7 @@ fn over_limit(setting: &Setting<'_>, planned: &Planned, measured: &Measured) -> 
     let largest: Vec<String> = largest.collect();
     let error = error.note(format!("at that peak, a device holds {}, and others", largest.join(", ")));
     let arguments = setting.graph.arguments.iter().flatten();
-    let arguments: u64 = arguments.map(|&tensor| plan.bytes(setting.graph, tensor)).sum();
+    let arguments = arguments.map(|&tensor| plan.bytes(setting.graph, tensor)).fold(0, u64::saturating_add);
     let is_enough = format!("its arguments alone take {} of it", text::bytes(arguments));
     let error = if arguments > limit { error.note(is_enough) } else { error };
     let error = match measured.peak.bytes == peak.bytes {
@@ -222,7 +222,8 @@ fn over_limit(setting: &Setting<'_>, planned: &Planned, measured: &Measured) -> 
     };
     // Whatever is split over twice the devices takes half as much, at best.
     let devices = setting.target.machine.devices();
-    let needed = devices.saturating_mul(peak.bytes.div_ceil(limit.max(1)).next_power_of_two());
+    let needed = peak.bytes.div_ceil(limit.max(1)).checked_next_power_of_two().unwrap_or(u64::MAX);
+    let needed = devices.saturating_mul(needed);
     let help = format!(
         "use more devices, `devices={needed}` or so, or a smaller program; swapping and recomputation come after partitioning"
     );

@@ -64,6 +64,13 @@ struct Kind {
     each: u64,
 }
 
+impl Kind {
+    /// The bytes of all of them.
+    fn all(&self) -> u64 {
+        self.count.saturating_mul(self.each)
+    }
+}
+
 fn tensors(out: &mut String, setting: &Setting<'_>, planned: &Planned) {
     let graph = setting.graph;
     let plan = &planned.outcome.plan;
@@ -85,12 +92,12 @@ fn tensors(out: &mut String, setting: &Setting<'_>, planned: &Planned) {
             });
             kinds[place].count += 1;
         }
-        let all: u64 = kinds.iter().map(|kind| kind.count * kind.each).sum();
+        let all: u64 = kinds.iter().map(Kind::all).fold(0, u64::saturating_add);
         let number: u64 = kinds.iter().map(|kind| kind.count).sum();
         if number == 0 {
             continue;
         }
-        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count * kind.each));
+        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.all()));
         let head = format!("{title}, {}", count(number));
         let _ = writeln!(out, "\n  {} {} {}", left(&head, 53), right("a device", 10), right("all", 11));
         let shown = if kinds.len() == MOST_ROWS + 1 { kinds.len() } else { kinds.len().min(MOST_ROWS) };
@@ -103,7 +110,7 @@ fn tensors(out: &mut String, setting: &Setting<'_>, planned: &Planned) {
             };
             let sharding = stored(kind.stored, &plan.mesh, &extents);
             let name = cells(&ty, &sharding, 45);
-            let (each, all) = (bytes(kind.each), bytes(kind.count * kind.each));
+            let (each, all) = (bytes(kind.each), bytes(kind.all()));
             let _ = writeln!(
                 out,
                 "  {} × {name} {} {}",

@@ -152,6 +152,7 @@ fn simplified(text: &str) -> String {
     let output = format!("-o{}", path.display());
     let arguments = ["test", "-", "--split-input-file", "--simplify", &output].map(Into::into);
     let streams = Streams {
+        cancellation: Default::default(),
         input: Box::new(std::io::Cursor::new(text.to_owned())),
         output: Box::new(std::io::sink()),
         log: Log::new(std::io::stderr()),

@@ -303,14 +303,13 @@ impl<'a, 'l> Build<'a, 'l> {
         let (graph, prices) = (self.graph, self.problem.prices);
         let Some(info) = graph.info(op) else { return (vec![whole_way(op)], vec![0]) };
         let has_terms = |operand: usize| graph.has_terms(op, operand);
-        let mut list = match (self.limits.domain, listed) {
+        let list = match (self.limits.domain, listed) {
             (Domain::All(symmetry), _) => {
                 ways(info, &prices.mesh, &combinations(info, &prices.mesh, symmetry, &has_terms))
             }
             (_, Some(choices)) => ways(info, &prices.mesh, choices),
             (Domain::Listed(_), None) => Vec::new(),
         };
-        list.retain(|way| (self.limits.allowed_ways)(info, way));
         let in_memory = |tensors: &[Option<TensorId>], place: usize| {
             tensors
                 .get(place)

@@ -97,14 +97,14 @@ fn least(graph: &Graph<'_>, prices: &Prices<'_>, keeps: &dyn Fn(&Plan) -> bool) 
 fn find(
     graph: &Graph<'_>,
     machine: &Machine,
-    mesh: &Mesh,
+    mesh: Option<Mesh>,
     objective: Objective,
     memory: Option<Memory<'_>>,
 ) -> Outcome {
     let request = Request {
         graph,
         machine,
-        mesh: Some(mesh.clone()),
+        mesh,
         algorithm: Algorithm::Optimal,
         objective,
         reduce_scatter: true,
@@ -130,7 +130,7 @@ fn on_one_axis_no_plan_costs_less() {
         let devices = [2, 3, 8][case % 3];
         let (machine, mesh) = (machine(devices), Mesh::new([("x", devices)]).unwrap());
         let prices = Prices::new(&machine, mesh.clone(), Objective::Time, true);
-        let found = find(&graph, &machine, &mesh, Objective::Time, None);
+        let found = find(&graph, &machine, Some(mesh.clone()), Objective::Time, None);
         assert_eq!(
             Some(found.evaluation.cost),
             least(&graph, &prices, &|_| true),
@@ -144,20 +144,23 @@ fn on_one_axis_no_plan_costs_less() {
 fn over_two_axes_the_bound_is_one() {
     let mut random = Rng::with_seed(2);
     let mut proven = 0;
-    for _ in 0..12 {
+    let machine = Machine::preset("default").unwrap().with_devices(4, Span::NONE).unwrap();
+    // The machine's own mesh has two axes that are alike, one that is given has none.
+    let given = Mesh::new([("x", 2), ("y", 2)]).unwrap();
+    for case in 0..12 {
         let ops = random.usize(1..=2);
         let text = random_program(&mut random, ops);
         let module = program(&text);
         let graph = graph(&module, 0);
-        let (machine, mesh) = (machine(4), Mesh::new([("x", 2), ("y", 2)]).unwrap());
-        let prices = Prices::new(&machine, mesh.clone(), Objective::Time, true);
-        let found = find(&graph, &machine, &mesh, Objective::Time, None);
+        let prices = Prices::new(&machine, given.clone(), Objective::Time, true);
+        let mesh = (case % 3 == 0).then(|| given.clone());
+        let found = find(&graph, &machine, mesh, Objective::Time, None);
         let least = least(&graph, &prices, &|_| true).unwrap();
         let bound = found.lower_bound.unwrap();
         assert!(bound <= least && least <= found.evaluation.cost, "{bound}, {least}, {text}");
         proven += usize::from(bound == found.evaluation.cost);
     }
-    assert!(proven >= 9, "only {proven} were solved");
+    assert!(proven >= 6, "only {proven} were solved");
 }
 
 #[test]
@@ -174,10 +177,10 @@ fn within_a_memory_limit_no_plan_costs_less() {
         // Everything is alive all the time.
         let peak =
             |plan: &Plan| (0..graph.tensors.len()).map(|tensor| plan.bytes(&graph, tensor as TensorId)).sum();
-        let free = find(&graph, &machine, &mesh, Objective::Time, None);
+        let free = find(&graph, &machine, Some(mesh.clone()), Objective::Time, None);
         let limit: u64 = peak(&free.plan) * 9 / 10;
         let memory = Memory { limit, lives: &|_| Some([0, 1]), peak: &peak };
-        let found = find(&graph, &machine, &mesh, Objective::Time, Some(memory));
+        let found = find(&graph, &machine, Some(mesh.clone()), Objective::Time, Some(memory));
         match least(&graph, &prices, &|plan| peak(plan) <= limit) {
             Some(least) => {
                 binding += 1;

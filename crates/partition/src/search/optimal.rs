@@ -5,7 +5,7 @@
 //!
 //! 1. The same on all axes, as if they were one: the flat plan. Of a mesh of one axis it is the optimum, and all is done.
 //! 2. Where the graph is small enough for the work that may be spent: everything on every axis, up to exchanging axes that
-//!    are alike ([`Domain::All`]). That gives a bound, and of each op and tensor what it does on how many axes; then, which
+//!    are alike ([`Domain::All`]), and with shards moved for nothing that lie on the wrong devices. That gives a bound, and of each op and tensor what it does on how many axes; then, which
 //!    axes these are, op by op and tensor by tensor ([`Lists::orbits`]).
 //! 3. The best of what is known, Tofu's plan among it, op by op and tensor by tensor ([`Lists::among`]).
 //! 4. Descent: anything along one axis, or the same along several, with the rest as it is ([`Lists::along`]), as long as it
@@ -108,9 +108,11 @@ fn mesh_of(request: &Request<'_>) -> (Mesh, Symmetry) {
         let (a, b) = (factors[place], factors.remove(place + 1));
         factors[place] = (a.0 * b.0, if a.1 == b.1 { a.1 } else { None });
     }
+    // Where some blocks are filled less than others, axes of one level are not alike.
+    let is_even = request.machine.shape().iter().product::<u64>() == request.machine.devices();
     let mut groups: Vec<SmallVec<[usize; 4]>> = Vec::new();
     for (axis, factor) in factors.iter().enumerate() {
-        if factor.1.is_none() {
+        if factor.1.is_none() || !is_even {
             continue;
         }
         match groups.iter_mut().find(|group| factors[group[0]] == *factor) {
@@ -204,9 +206,10 @@ impl Run<'_, '_> {
         }
         let mut known = vec![flat.plan];
         if self.memory.is_none() && constraints.is_empty() {
-            known.extend(self.tofu()?);
+            known.push(self.tofu()?);
             if self.has_work(predicted(self.request, self.prices, symmetry)) {
-                let relaxed = self.solve("bound", Domain::All(symmetry))?;
+                let unordered = self.prices.unordered();
+                let relaxed = self.solve("bound", &unordered, Domain::All(symmetry))?;
                 self.raise_bound(relaxed.bound);
                 let lists = Lists::orbits(&relaxed.plan, symmetry);
                 known.push(self.solve_within("axes", &lists)?.plan);
@@ -220,15 +223,12 @@ impl Run<'_, '_> {
     }
 
     /// The plan of Tofu's own search, on the same mesh.
-    fn tofu(&mut self) -> Result<Option<Plan>, Failure> {
+    fn tofu(&mut self) -> Result<Plan, Failure> {
         let rules = Rules { one_cut: false, reductions: true };
         let request = Request { mesh: Some(self.prices.mesh.clone()), ..self.request.clone() };
         let plan = tofu::search(&request, rules, &mut *self.progress)?.plan;
-        if plan.mesh != self.prices.mesh {
-            return Ok(None);
-        }
         self.consider(plan.clone())?;
-        Ok(Some(plan))
+        Ok(plan)
     }
 
     /// Along one axis, or several alike, as long as something gets better.
@@ -260,7 +260,7 @@ impl Run<'_, '_> {
     /// The best plan of these lists that the solver finds, within the memory limit if there is one.
     fn solve_within(&mut self, phase: &'static str, lists: &Lists) -> Result<Found, Failure> {
         let Some(memory) = self.request.memory.filter(|_| self.memory.is_some()) else {
-            let found = self.solve(phase, Domain::Listed(lists))?;
+            let found = self.solve(phase, self.prices, Domain::Listed(lists))?;
             self.consider(found.plan.clone())?;
             return Ok(found);
         };
@@ -270,7 +270,7 @@ impl Run<'_, '_> {
         let mut limit = self.memory.unwrap_or(memory.limit);
         for _ in 0..LIMITS {
             self.memory = Some(limit);
-            let found = self.solve(phase, Domain::Listed(lists))?;
+            let found = self.solve(phase, self.prices, Domain::Listed(lists))?;
             let excess = (memory.peak)(&found.plan).saturating_sub(memory.limit);
             self.consider(found.plan.clone())?;
             let is_least = found.bound.is_none();
@@ -298,7 +298,12 @@ impl Run<'_, '_> {
         first.ok_or(Failure::Constrained)
     }
 
-    fn solve(&mut self, phase: &'static str, domain: Domain<'_>) -> Result<Found, Failure> {
+    fn solve(
+        &mut self,
+        phase: &'static str,
+        prices: &Prices<'_>,
+        domain: Domain<'_>,
+    ) -> Result<Found, Failure> {
         let constraints = self.request.constraints;
         let pinned: Vec<_> = constraints.tensors().collect();
         let memory = self.request.memory.zip(self.memory);
@@ -306,10 +311,9 @@ impl Run<'_, '_> {
             domain,
             allowed: &|tensor, stored| constraints.allow(tensor, stored),
             pinned: &pinned,
-            allowed_ways: &|_, _| true,
             memory: memory.map(|(memory, limit)| (limit, memory.lives)),
         };
-        let problem = Problem::new(self.request.graph, self.prices, &limits)?;
+        let problem = Problem::new(self.request.graph, prices, &limits)?;
         let left = self.request.work.saturating_sub(self.spent).max(self.request.work / 20);
         // Under a memory limit the first choices of the solver are poor, and each limit is a search of its own.
         let left = if memory.is_some() { self.request.work.saturating_mul(LIMITED) } else { left };
@@ -358,6 +362,7 @@ impl Run<'_, '_> {
     fn finish(self, smallest: Option<Plan>) -> Result<Outcome, Failure> {
         let Some(Best { plan, .. }) = self.best else { return Err(Failure::Constrained) };
         let evaluation = plan.evaluate(self.request.graph, self.prices)?;
+        debug_assert!(self.bound <= evaluation.cost, "{} is no bound of {}", self.bound, evaluation.cost);
         Ok(Outcome {
             lower_bound: Some(self.bound.min(evaluation.cost)),
             plan,
@@ -371,12 +376,13 @@ impl Run<'_, '_> {
 /// What it takes to solve the problem of everything on every axis.
 fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &Symmetry) -> u64 {
     let graph = request.graph;
-    // So many multisets, or so many lists where no axes are alike.
-    let axes = prices.mesh.axes().len() as u64;
+    // So many multisets of axes that are alike, times so many lists of the others.
+    let axes = 0..prices.mesh.axes().len();
     let many = |kinds: u64| -> u64 {
-        let each =
-            (0..axes).map(|axis| if symmetry.is_none() { (kinds, 1) } else { (kinds + axis, axis + 1) });
-        each.fold(1u64, |product, (up, down)| product.saturating_mul(up) / down)
+        axes.clone().fold(1u64, |product, axis| {
+            let before = symmetry.before(axis) as u64;
+            product.saturating_mul(kinds + before) / (before + 1)
+        })
     };
     let states = |tensor: u32| {
         let tensor = &graph.tensors[tensor as usize];

@@ -25,6 +25,7 @@ use super::frontier::{Model, Table, cost, minimise};
 use super::optimal::mesh_of_sizes;
 use super::{Failure, Outcome, Progress, Request};
 use crate::domain::refined;
+use crate::graph::TensorId;
 use crate::plan::Plan;
 use crate::price::Prices;
 
@@ -91,6 +92,10 @@ pub(super) fn finish(request: &Request<'_>, plan: Plan, was_stopped: bool) -> Re
     settle(request.graph, &mut plan, &free)?;
     let prices = Prices::new(request.machine, plan.mesh.clone(), request.objective, request.reduce_scatter);
     let evaluation = plan.evaluate(request.graph, &prices)?;
+    let is_allowed = |tensor: TensorId| request.constraints.allow(tensor, plan.stored[tensor as usize]);
+    if !request.constraints.tensors().all(is_allowed) {
+        return Err(Failure::Constrained);
+    }
     Ok(Outcome { plan, evaluation, lower_bound: None, smallest: None, was_stopped })
 }
 

@@ -47,6 +47,8 @@ fn splits(mesh: &Mesh, axes: usize, choices: Choices) -> SmallVec<[Split; 4]> {
             None => used.push(Split { strategy, axes: SmallVec::from_slice(&[axis]), workers: size }),
         }
     }
+    // Which of two is the first must not depend on their axes.
+    used.sort_unstable_by_key(|split| split.strategy);
     used
 }
 
