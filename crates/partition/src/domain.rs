@@ -160,7 +160,7 @@ impl Lists {
             let OpKind::Described(info) = op.kind else { return set([choices]) };
             let info: &OpInfo = &graph.infos[info as usize];
             let has_terms = |operand: usize| graph.has_terms(op, operand);
-            set(choices_along(info, choices, axes, &has_terms).chain([choices]))
+            set(choices_along(info, mesh, choices, axes, &has_terms).chain([choices]))
         });
         let of_mesh = mesh.axes().len();
         let stored = graph.tensors.iter().zip(&plan.stored).enumerate().map(|(number, (tensor, &stored))| {

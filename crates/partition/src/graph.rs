@@ -168,6 +168,10 @@ impl<'m> Graph<'m> {
         }
         walk.function(block)?;
         let mut graph = walk.graph;
+        // Nobody else can reduce what the function gives.
+        for &result in graph.results.iter().flatten() {
+            graph.tensors[result as usize].partials = 0;
+        }
         for &(argument, result) in facts.ties {
             let argument = graph.arguments.get(argument).copied().flatten();
             let result = graph.results.get(result).copied().flatten();

@@ -8,9 +8,9 @@ use tofu_ir::Type;
 use tofu_machine::Collective;
 use tofu_sharding::{Layouts, Mesh, Step};
 
-use crate::graph::{Graph, OpKind, TensorId};
+use crate::graph::{Graph, Op, OpKind, TensorId};
 use crate::price::{Prices, TensorShape};
-use crate::problem::{resolved, results, tie_break, whole_way};
+use crate::problem::{tie_break, whole_way};
 use crate::states::{Stored, shape_of};
 use crate::way::{Choices, Way, has_one_reducer, way_of};
 
@@ -175,15 +175,6 @@ impl Plan {
             let to = self.stored[link.to as usize].first;
             sum.become_one(shape, self.stored[link.from as usize], to, link.times, link.from);
         }
-        for tensor in results(graph) {
-            let stored = self.stored[tensor as usize];
-            if stored.layouts().all(Layouts::is_partial) {
-                let shape = shape_of(graph, tensor);
-                if let Some((to, _)) = resolved(prices, shape, stored) {
-                    sum.become_one(shape, stored, to, 1, tensor);
-                }
-            }
-        }
         Ok(sum.evaluation)
     }
 
@@ -192,11 +183,30 @@ impl Plan {
         self.stored[tensor as usize].bytes(&self.mesh, shape_of(graph, tensor))
     }
 
-    /// How a tensor lies where the function gives it as a result: as it is kept, or reduced if all that is kept is partial.
-    pub fn given(&self, graph: &Graph<'_>, prices: &Prices<'_>, tensor: TensorId) -> Layouts {
-        let stored = self.stored[tensor as usize];
-        let kept = stored.layouts().find(|layouts| !layouts.is_partial());
-        kept.or_else(|| Some(resolved(prices, shape_of(graph, tensor), stored)?.0)).unwrap_or_default()
+    /// The bytes that a device needs while it does each op, for operands as they are wanted where they are not kept like that,
+    /// and for results as they are given where they are not kept like that.
+    ///
+    /// # Errors
+    /// Where the plan does not hold together.
+    pub fn buffers(&self, graph: &Graph<'_>) -> Result<Vec<u64>, Broken> {
+        let done = self.checked(graph)?;
+        let local = |tensor: TensorId, layouts: Layouts| {
+            Stored::only(layouts).bytes(&self.mesh, shape_of(graph, tensor))
+        };
+        let of_op = |(number, op): (usize, &Op)| {
+            let Some(way) = done.way(number) else { return 0 };
+            let wanted = op.operands.iter().zip(&way.operands).filter_map(|(tensor, wanted)| {
+                let (tensor, wanted) = ((*tensor)?, wanted.as_ref()?);
+                let is_kept = self.stored[tensor as usize].layouts().any(|layouts| layouts == wanted.layouts);
+                (!is_kept).then(|| local(tensor, wanted.layouts))
+            });
+            let given = op.results.iter().zip(&way.results).filter_map(|(tensor, &given)| {
+                let tensor = (*tensor)?;
+                (given != self.stored[tensor as usize].first).then(|| local(tensor, given))
+            });
+            wanted.chain(given).fold(0, u64::saturating_add)
+        };
+        Ok(graph.ops.iter().enumerate().map(of_op).collect())
     }
 
     /// How an op is done.

@@ -16,14 +16,14 @@ mod build;
 
 use smallvec::SmallVec;
 use tofu_machine::Time;
-use tofu_sharding::{Layout, Layouts};
+use tofu_sharding::Layouts;
 use tofu_solver::{Invalid, Problem as Selection};
 
 use crate::domain::Domain;
 use crate::graph::{Graph, Op, TensorId};
 use crate::plan::Plan;
 use crate::price::{Objective, Prices, TensorShape};
-use crate::states::{Stored, candidates};
+use crate::states::Stored;
 use crate::way::{Choices, Wanted, Way};
 use build::Build;
 
@@ -131,35 +131,6 @@ pub(crate) fn whole_way(op: &Op) -> Way {
 /// The least that it costs to bring a tensor into a layout.
 pub(crate) fn becomes(prices: &Prices<'_>, shape: TensorShape<'_>, stored: Stored, to: Layouts) -> u64 {
     stored.layouts().map(|layouts| prices.convert(shape, layouts, to)).min().unwrap_or(0)
-}
-
-/// What a result costs that is still partial: nobody else can reduce it.
-pub(crate) fn resolve(prices: &Prices<'_>, shape: TensorShape<'_>, stored: Stored) -> u64 {
-    if stored.layouts().any(|layouts| !layouts.is_partial()) {
-        return 0;
-    }
-    resolved(prices, shape, stored).map_or(0, |(_, price)| price)
-}
-
-/// What terms become at the least cost, axis by axis the same unless it is partial there.
-pub(crate) fn resolved(
-    prices: &Prices<'_>,
-    shape: TensorShape<'_>,
-    stored: Stored,
-) -> Option<(Layouts, u64)> {
-    let axes = 0..prices.mesh.axes().len().min(Layouts::MAX_AXES);
-    let is_partial = |axis: &usize| matches!(stored.first.on(*axis), Layout::Partial(_));
-    let partial: SmallVec<[usize; 8]> = axes.filter(is_partial).collect();
-    let to = candidates(&prices.mesh, shape.extents, 0, stored.first, &partial);
-    to.into_iter().map(|to| (to, prices.convert(shape, stored.first, to))).min_by_key(|&(_, price)| price)
-}
-
-/// The results of the function, in ascending order.
-pub(crate) fn results(graph: &Graph<'_>) -> Vec<TensorId> {
-    let mut results: Vec<TensorId> = graph.results.iter().flatten().copied().collect();
-    results.sort_unstable();
-    results.dedup();
-    results
 }
 
 /// Of plans that cost the same, the one that needs less memory is better: a picosecond for each MiB that tensors take. With

@@ -6,6 +6,7 @@ mod make;
 use smallvec::SmallVec;
 use tofu_sharding::{Layout, Layouts, Mesh, Step};
 
+use make::is_useful;
 pub use make::way_of;
 
 use crate::domain::Symmetry;
@@ -99,15 +100,19 @@ pub(crate) fn all_choices(info: &OpInfo, has_terms: &dyn Fn(usize) -> bool) -> V
     all
 }
 
-/// What an op can do if it does the same on all of these axes, and on the others what it does already.
+/// What an op can do if it does the same on all of these axes, and on the others what it does already, as far as it gives devices
+/// less to do.
 pub(crate) fn choices_along(
     info: &OpInfo,
+    mesh: &Mesh,
     choices: Choices,
     axes: &[usize],
     has_terms: &dyn Fn(usize) -> bool,
 ) -> impl Iterator<Item = Choices> {
     let all = all_choices(info, has_terms);
-    all.into_iter().map(move |choice| axes.iter().fold(choices, |choices, &axis| choices.with(axis, choice)))
+    let all = all.into_iter();
+    let all = all.map(move |choice| axes.iter().fold(choices, |choices, &axis| choices.with(axis, choice)));
+    all.filter(move |&choices| is_useful(info, mesh, choices))
 }
 
 /// Every combination of what an op can do on the axes of a mesh of which one stands for all with axes exchanged.
@@ -122,11 +127,12 @@ pub(crate) fn combinations(
     for axis in 0..mesh.axes().len().min(Layouts::MAX_AXES) {
         found = found.iter().flat_map(|from| all.iter().map(|&choice| from.with(axis, choice))).collect();
         found.retain(|choices| symmetry.is_ordered_at(axis, |axis| choices.0[axis]));
+        found.retain(|&choices| is_useful(info, mesh, choices));
     }
     found
 }
 
-/// The ways of doing an op as these choices say; those that give devices no less than others do are left out.
+/// The ways of doing an op as these choices say.
 pub(crate) fn ways(info: &OpInfo, mesh: &Mesh, choices: &[Choices]) -> Vec<Way> {
     choices.iter().filter_map(|&choices| way_of(info, mesh, choices)).collect()
 }

@@ -2,7 +2,7 @@
 
 use tofu_diagnostics::Diagnostic;
 use tofu_ir::{Module, OpId, ValueId};
-use tofu_memory::{Assumptions, Liveness, trip_count};
+use tofu_memory::{Assumptions, Liveness, Transient, trip_count};
 use tofu_partition::{Facts, Graph, Plan, TensorId};
 use tofu_tdl::Descriptions;
 
@@ -80,13 +80,22 @@ impl Known {
         lives
     }
 
-    /// The most that a device holds at once: shares, with the copies that are kept beside them.
+    /// The most that a device holds at once: shares, the copies that are kept beside them, and what ops convert through.
     pub(crate) fn peak(&self, graph: &Graph<'_>, plan: &Plan) -> DevicePeak {
         let bytes = |value: ValueId| match graph.tensor_of(value) {
             Some(tensor) => plan.bytes(graph, tensor),
             None => 0,
         };
-        let peak = self.liveness.peak(&bytes, &[]);
+        // Of what is no plan the search says so itself.
+        let buffers = plan.buffers(graph).unwrap_or_default();
+        let needed = graph.ops.iter().zip(buffers).filter(|(_, bytes)| *bytes > 0);
+        let transients: Vec<Transient> = needed
+            .filter_map(|(op, bytes)| {
+                let at = self.liveness.schedule().begin(op.id)?;
+                Some(Transient { live: at..at + 1, bytes })
+            })
+            .collect();
+        let peak = self.liveness.peak(&bytes, &transients);
         let tensor_of = |values: &[ValueId]| values.iter().find_map(|&value| graph.tensor_of(value));
         let alive = peak.alive.iter().filter_map(|&(storage, bytes)| {
             Some((tensor_of(&self.liveness.storage(storage).values)?, bytes))

@@ -124,8 +124,7 @@ impl Planned {
     /// How the values of the function lie.
     pub(crate) fn assignment(&self, setting: &Setting<'_>) -> Assignment {
         let plan = &self.outcome.plan;
-        let prices = setting.prices(&plan.mesh, setting.options.objective.objective());
-        Assignment::of(setting.graph, plan, &prices, &setting.known.ties)
+        Assignment::of(setting.graph, plan, &setting.known.ties)
     }
 
     /// The part of the cost that a better plan could save at most.

@@ -8,7 +8,7 @@ use tofu_dialect_stablehlo::SDY_SHARDING;
 use tofu_ir::{
     ARGUMENT_ATTRIBUTES, Attr, AttrData, ElementType, Module, OpId, RESULT_ATTRIBUTES, SYMBOL_NAME, ValueId,
 };
-use tofu_partition::{Graph, Plan, Prices};
+use tofu_partition::{Graph, Plan};
 use tofu_sharding::{Layouts, Mesh, Sharding};
 
 use crate::incoming::is_mesh;
@@ -26,12 +26,7 @@ pub(crate) struct Assignment {
 
 impl Assignment {
     /// What a plan says of the values of its function. A result that takes the place of an argument lies as that does.
-    pub(crate) fn of(
-        graph: &Graph<'_>,
-        plan: &Plan,
-        prices: &Prices<'_>,
-        ties: &[(usize, usize)],
-    ) -> Assignment {
+    pub(crate) fn of(graph: &Graph<'_>, plan: &Plan, ties: &[(usize, usize)]) -> Assignment {
         let shown =
             |tensor: usize, layouts: Layouts| layouts.sharding(&plan.mesh, &graph.tensors[tensor].shape);
         let mut values = Vec::new();
@@ -45,7 +40,7 @@ impl Assignment {
             let argument = tie.and_then(|&(argument, _)| graph.arguments.get(argument).copied().flatten());
             let layouts = match argument {
                 Some(argument) => plan.stored[argument as usize].first,
-                None => plan.given(graph, prices, tensor),
+                None => plan.stored[tensor as usize].first,
             };
             Some(shown(tensor as usize, layouts))
         };

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use tofu_sharding::{Layouts, Step};
 use tofu_solver::{Invalid, Problem as Selection, SharedMatrix};
 
-use super::{Limits, Problem, add, becomes, cost_of, resolve, results, tie_break, times, whole_way};
+use super::{Limits, Problem, add, becomes, cost_of, tie_break, times, whole_way};
 use crate::domain::{Domain, Symmetry, exchanged, exchanged_stored};
 use crate::graph::{Graph, Link, Op, OpKind, TensorId};
 use crate::price::{Prices, TensorShape};
@@ -106,21 +106,16 @@ impl<'a, 'l> Build<'a, 'l> {
 
     fn tensors(&mut self) -> Result<(), Invalid> {
         let (graph, prices) = (self.graph, self.problem.prices);
-        let results = results(graph);
         for number in 0..graph.tensors.len() {
             let id = number as TensorId;
             let list = self.states_of(id);
             let (tensor, shape) = (&graph.tensors[number], shape_of(graph, id));
-            let is_result = results.binary_search(&id).is_ok();
             let interval = self.limits.memory.and_then(|(_, lifetimes)| lifetimes(id));
             let mut costs: SmallVec<[i64; 16]> = SmallVec::new();
             let mut usages: SmallVec<[i64; 16]> = SmallVec::new();
             for &stored in &self.problem.states[list as usize] {
                 let copy = stored.copy.map_or(0, |copy| prices.convert(shape, stored.first, copy));
-                let mut cost = times(cost_of(copy), tensor.times);
-                if is_result {
-                    cost = add(cost, cost_of(resolve(prices, shape, stored)));
-                }
+                let cost = times(cost_of(copy), tensor.times);
                 let bytes = stored.bytes(&prices.mesh, shape);
                 costs.push(add(cost, tie_break(prices, bytes)));
                 usages.push(interval.map_or(0, |_| i64::try_from(bytes).unwrap_or(i64::MAX / 8)));

@@ -24,7 +24,7 @@ use tofu_sharding::{Layouts, Mesh};
 use tofu_solver::{Options, Solution, solve};
 
 use super::tofu::{self, Rules};
-use super::{Failure, Outcome, Progress, Request};
+use super::{Algorithm, Failure, Outcome, Progress, Request};
 use crate::domain::{Domain, Lists, Symmetry};
 use crate::plan::Plan;
 use crate::price::{Objective, Prices};
@@ -202,7 +202,10 @@ impl Run<'_, '_> {
         let flat = self.solve_within("all axes", &flat)?;
         if axes <= 1 {
             self.raise_bound(flat.bound);
-            return Ok(());
+            return if self.memory.is_some() { self.others() } else { Ok(()) };
+        }
+        if self.memory.is_some() {
+            self.others()?;
         }
         let mut known = vec![flat.plan];
         if self.memory.is_none() && constraints.is_empty() {
@@ -229,6 +232,25 @@ impl Run<'_, '_> {
         let plan = tofu::search(&request, rules, &mut *self.progress)?.plan;
         self.consider(plan.clone())?;
         Ok(plan)
+    }
+
+    /// The plans of all other searches, some of which may need less memory than any that was found. Those that find none, or
+    /// none on this mesh, are passed over.
+    fn others(&mut self) -> Result<(), Failure> {
+        let others = Algorithm::ALL.into_iter().filter(|&algorithm| algorithm != Algorithm::Optimal);
+        for algorithm in others {
+            if self.stopped {
+                break;
+            }
+            let mesh = Some(self.prices.mesh.clone());
+            let request = Request { algorithm, mesh, memory: None, ..self.request.clone() };
+            if let Ok(Outcome { plan, .. }) = super::search(&request, &mut *self.progress)
+                && plan.mesh == self.prices.mesh
+            {
+                self.consider(plan)?;
+            }
+        }
+        Ok(())
     }
 
     /// Along one axis, or several alike, as long as something gets better.

@@ -114,7 +114,8 @@ impl Program<'_> {
     fn choices(&self, op: &Op) -> SmallVec<[Choices; 4]> {
         let OpKind::Described(info) = op.kind else { return SmallVec::from_slice(&[Choices::WHOLE]) };
         let info = &self.graph.infos[info as usize];
-        let all: SmallVec<[Choices; 4]> = choices_along(info, Choices::WHOLE, &[0], &|_| true).collect();
+        let all: SmallVec<[Choices; 4]> =
+            choices_along(info, self.mesh, Choices::WHOLE, &[0], &|_| true).collect();
         let fits = |choices: &Choices| {
             let Some(way) = way_of(info, self.mesh, *choices) else { return false };
             op.operands.iter().zip(&way.operands).all(|(tensor, wanted)| match (*tensor, wanted) {

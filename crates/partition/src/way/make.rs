@@ -10,8 +10,20 @@ use tofu_sharding::{Layout, Layouts, Mesh, Reducer, Step, share};
 use super::{Choice, Choices, Wanted, Way, has_one_reducer};
 use crate::op_info::{Give, Need, OpInfo, Shape, bytes};
 
-/// The way of doing an op that has these choices; none if there is no such way, or if some of the devices would have nothing
-/// to do that others do not do as well.
+/// Whether each axis that splits something gives devices less to do; if not, they only wait.
+pub(super) fn is_useful(info: &OpInfo, mesh: &Mesh, choices: Choices) -> bool {
+    let axes = mesh.axes().len().min(Layouts::MAX_AXES);
+    splits(mesh, axes, choices).iter().all(|split| {
+        let share = |workers: u64| match workers {
+            0 | 1 => Some(info.values[split.strategy]),
+            _ => info.shares(split.strategy, workers).map(|shares| shares.share),
+        };
+        let all = share(split.workers);
+        split.axes.iter().all(|&axis| all < share(split.workers / mesh.axes()[axis].size)) && all.is_some()
+    })
+}
+
+/// The way of doing an op that has these choices; none if there is no such way.
 pub fn way_of(info: &OpInfo, mesh: &Mesh, choices: Choices) -> Option<Way> {
     let axes = mesh.axes().len().min(Layouts::MAX_AXES);
     let mut making = Making::new(info, mesh, axes);
@@ -100,14 +112,6 @@ impl<'a> Making<'a> {
     fn split(&mut self, split: &Split) -> Option<()> {
         let shares = self.info.shares(split.strategy, split.workers)?;
         let values = self.info.values[split.strategy].max(1);
-        // Each of the axes must make shares smaller, or its devices only wait.
-        for &axis in &split.axes {
-            let fewer = split.workers / self.mesh.axes()[axis].size;
-            let less = if fewer <= 1 { values } else { self.info.shares(split.strategy, fewer)?.share };
-            if shares.share >= less {
-                return None;
-            }
-        }
         let part = |whole: u128| (whole * u128::from(shares.share)).div_ceil(u128::from(values));
         self.flops = part(self.flops);
         for (number, need) in shares.operands.iter().enumerate() {
