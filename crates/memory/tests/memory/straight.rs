@@ -171,5 +171,5 @@ fn what_is_never_used_is_there_for_a_moment() {
 fn functions_without_an_order_are_refused() {
     let module = program("func @f(%x: tensor<8x8xf32>) -> tensor<8x8xf32>");
     let error = Liveness::of(&module, function(&module), &Descriptions::new()).unwrap_err();
-    assert_eq!((error.code.id, &*error.message), ("T0801", "only a function with a body has a schedule"));
+    assert_eq!((error.code.id, &*error.message), ("T0804", "only a function with a body has a schedule"));
 }

@@ -81,7 +81,7 @@ pub(super) fn search(
     let limit = request.memory.map_or(u64::MAX, |memory| memory.limit);
     let mut smallest = None;
     if run.best.as_ref().is_some_and(|best| best.excess > 0) && !run.stopped {
-        let unlimited = run.best.take();
+        let unlimited = run.best.clone();
         run.memory = Some(limit);
         run.spent = 0;
         run.search(&symmetry)?;
@@ -165,6 +165,7 @@ fn least_compute(request: &Request<'_>, prices: &Prices<'_>) -> i128 {
     sum
 }
 
+#[derive(Clone)]
 struct Best {
     /// The bytes that the plan needs beyond the limit.
     excess: u64,

@@ -79,7 +79,7 @@ pub(super) fn search(
     }
     let (counted, plan) = plans.swap_remove(0);
     let outcome = finish(request, coarse.plan(&mesh, &plan.layouts, &plan.choices), was_stopped)?;
-    let is_same = outcome.plan.mesh != mesh || outcome.evaluation.cost <= i128::from(counted);
+    let is_same = outcome.plan.mesh != mesh || outcome.evaluation.step_cost() <= i128::from(counted);
     debug_assert!(is_same, "cuts are measured otherwise than plans");
     Ok(outcome)
 }
