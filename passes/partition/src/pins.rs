@@ -1,6 +1,6 @@
 //! What is asked for, as the search takes it: layouts of tensors, axis by axis.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use tofu_diagnostics::{Diagnostic, Label, Span, codes, suggest};
 use tofu_partition::{Constraints, Graph, TensorId};
@@ -28,18 +28,8 @@ impl Pins {
         rules: &[Ruled],
     ) -> Result<Constraints, Vec<Diagnostic>> {
         let mut pins = Pins::default();
-        let tensor = |pin: &Pin| match pin.place {
-            Place::Value(value) => graph.tensor_of(value),
-            Place::Result(index) => graph.results.get(index).copied().flatten(),
-        };
-        let is_value = |pin: &&Pin| matches!(pin.place, Place::Value(_));
-        for pin in shardings.iter().filter(is_value) {
-            pins.sharding(graph, mesh, pin, tensor(pin));
-        }
-        // What is kept in one way and given in another is converted where it is given.
-        let kept: BTreeSet<TensorId> = shardings.iter().filter(is_value).filter_map(tensor).collect();
-        for pin in shardings.iter().filter(|pin| !is_value(pin)) {
-            pins.sharding(graph, mesh, pin, tensor(pin).filter(|tensor| !kept.contains(tensor)));
+        for pin in shardings {
+            pins.sharding(graph, mesh, pin);
         }
         for rule in rules {
             pins.ask(
@@ -62,7 +52,11 @@ impl Pins {
         Ok(constraints)
     }
 
-    fn sharding(&mut self, graph: &Graph<'_>, mesh: &Mesh, pin: &Pin, tensor: Option<TensorId>) {
+    fn sharding(&mut self, graph: &Graph<'_>, mesh: &Mesh, pin: &Pin) {
+        let tensor = match pin.place {
+            Place::Value(value) => graph.tensor_of(value),
+            Place::Result(index) => graph.results.get(index).copied().flatten(),
+        };
         let Some(tensor) = tensor else { return };
         let sharding = match pin.sharding.map_axes(|axis| axis_on(mesh, &pin.mesh, axis)) {
             Ok(sharding) => sharding,
