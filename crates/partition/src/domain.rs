@@ -183,7 +183,7 @@ fn set<T: Ord>(items: impl IntoIterator<Item = T>) -> SmallVec<[T; 4]> {
 }
 
 /// A plan on a mesh some of whose axes are the product of several of a finer one, on that.
-pub fn refined(plan: &Plan, mesh: &Mesh, parts: &[SmallVec<[usize; 4]>]) -> Plan {
+pub(crate) fn refined(plan: &Plan, mesh: &Mesh, parts: &[SmallVec<[usize; 4]>]) -> Plan {
     let layouts = |of: Layouts| {
         let each = parts.iter().enumerate();
         each.fold(Layouts::REPLICATED, |new, (axis, parts)| {

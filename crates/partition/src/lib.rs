@@ -30,12 +30,12 @@ mod testing;
 mod way;
 
 pub use constraints::Constraints;
-pub use domain::{Domain, Lists, Symmetry, refined};
+pub use domain::{Domain, Lists, Symmetry};
 pub use graph::{Facts, Graph, Link, Op, OpKind, Tensor, TensorId};
 pub use op_info::{Give, Need, OpInfo, Shape, Shares};
 pub use plan::{Broken, Evaluation, Plan, Sent};
 pub use price::{Objective, Prices, TensorShape};
-pub use problem::{Allowed, Lifetimes, Limits, Problem, time_of};
+pub use problem::{Allowed, Lifetimes, Limits, Problem};
 pub use search::{Algorithm, Failure, Memory, Outcome, Progress, Request, search};
 pub use states::Stored;
 pub use way::{Choice, Choices, Wanted, Way, way_of};

@@ -133,16 +133,7 @@ impl Plan {
             };
             let here = Some(number as u32);
             if let Some(info) = graph.info(op) {
-                let in_memory = |tensors: &[Option<TensorId>], place: usize| {
-                    tensors
-                        .get(place)
-                        .copied()
-                        .flatten()
-                        .is_none_or(|tensor| graph.tensors[tensor as usize].in_memory)
-                };
-                let reads = |place: usize| in_memory(&op.operands, place);
-                let writes = |place: usize| in_memory(&op.results, place);
-                let all = i128::from(prices.way(info, way, &reads, &writes)) * i128::from(op.times);
+                let all = i128::from(prices.way(graph, op, info, way)) * i128::from(op.times);
                 let own = i128::from(prices.steps(&way.own)) * i128::from(op.times);
                 sum.evaluation.cost += all - own;
                 sum.evaluation.compute += all - own;

@@ -8,6 +8,7 @@ use tofu_ir::Type;
 use tofu_machine::{Kernel, Machine};
 use tofu_sharding::{Layouts, Means, Mesh, Step, conversion};
 
+use crate::graph::{Graph, Op, TensorId};
 use crate::op_info::OpInfo;
 use crate::way::{Wanted, Way};
 
@@ -92,15 +93,15 @@ impl<'a> Prices<'a> {
         if whole <= exchanged { (whole, true) } else { (exchanged, false) }
     }
 
-    /// What an op costs apart from conversions. Operands and results of which it is said that they never reach memory
-    /// cost no traffic, and a kernel that writes nothing is part of another one.
-    pub fn way(
-        &self,
-        info: &OpInfo,
-        way: &Way,
-        reads: &dyn Fn(usize) -> bool,
-        writes: &dyn Fn(usize) -> bool,
-    ) -> u64 {
+    /// What an op of the graph costs apart from conversions. Operands and results that never reach memory cost no traffic, and
+    /// a kernel that writes nothing is part of another one.
+    pub fn way(&self, graph: &Graph<'_>, op: &Op, info: &OpInfo, way: &Way) -> u64 {
+        let is_in_memory = |tensors: &[Option<TensorId>], place: usize| {
+            let tensor = tensors.get(place).copied().flatten();
+            tensor.is_some_and(|tensor| graph.tensors[tensor as usize].in_memory)
+        };
+        let reads = |place: usize| is_in_memory(&op.operands, place);
+        let writes = |place: usize| is_in_memory(&op.results, place);
         let own = self.steps(&way.own);
         match self.objective {
             Objective::Bytes => own,
@@ -109,7 +110,7 @@ impl<'a> Prices<'a> {
                     let counted = bytes.iter().enumerate().filter(|(number, _)| counts(*number));
                     counted.fold(0u64, |sum, (_, &bytes)| sum.saturating_add(bytes))
                 };
-                let bytes = sum(&way.reads, reads).saturating_add(sum(&way.writes, writes));
+                let bytes = sum(&way.reads, &reads).saturating_add(sum(&way.writes, &writes));
                 let is_kernel = (0..way.writes.len()).any(writes);
                 let kernel = Kernel { op: info.name, element: info.element, flops: way.flops, bytes };
                 let time = self.machine.kernel_time(&kernel).picoseconds();

@@ -15,7 +15,6 @@
 mod build;
 
 use smallvec::SmallVec;
-use tofu_machine::Time;
 use tofu_sharding::Layouts;
 use tofu_solver::{Invalid, Problem as Selection};
 
@@ -152,9 +151,4 @@ pub(crate) fn times(cost: i64, times: u64) -> i64 {
 
 pub(crate) fn add(a: i64, b: i64) -> i64 {
     a.saturating_add(b).min(FORBIDDEN)
-}
-
-/// A cost as a time, where the objective is time.
-pub fn time_of(cost: i128) -> Time {
-    Time::from_picoseconds(u64::try_from(cost).unwrap_or(u64::MAX))
 }

@@ -7,7 +7,7 @@ use tofu_partition::{
     Algorithm, Constraints, Failure, Graph, Memory, Objective, Outcome, Prices, Progress, Request, search,
 };
 use tofu_pass::PassContext;
-use tofu_sharding::{Layouts, Mesh};
+use tofu_sharding::Mesh;
 
 use crate::Partition;
 use crate::facts::Known;
@@ -16,7 +16,7 @@ use crate::options::Collectives;
 use crate::pins::Pins;
 use crate::rewrite::Assignment;
 use crate::rules;
-use crate::target::{Target, shown};
+use crate::target::Target;
 
 /// What is split, over what, and how.
 #[derive(Clone, Copy)]
@@ -215,9 +215,6 @@ fn told(progress: &Progress, objective: Objective) -> String {
 
 /// A mesh as it is shown to people: `x = 2, y = 4`.
 pub(crate) fn mesh_text(mesh: &Mesh) -> String {
-    if mesh.axes().len() > Layouts::MAX_AXES {
-        return shown(mesh);
-    }
     let axes = mesh.axes().iter().map(|axis| format!("{} = {}", axis.name, axis.size));
     axes.collect::<Vec<_>>().join(", ")
 }

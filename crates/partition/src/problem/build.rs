@@ -305,16 +305,7 @@ impl<'a, 'l> Build<'a, 'l> {
             (_, Some(choices)) => ways(info, &prices.mesh, choices),
             (Domain::Listed(_), None) => Vec::new(),
         };
-        let in_memory = |tensors: &[Option<TensorId>], place: usize| {
-            tensors
-                .get(place)
-                .copied()
-                .flatten()
-                .is_some_and(|tensor| graph.tensors[tensor as usize].in_memory)
-        };
-        let reads = |place: usize| in_memory(&op.operands, place);
-        let writes = |place: usize| in_memory(&op.results, place);
-        let costs = list.iter().map(|way| times(cost_of(prices.way(info, way, &reads, &writes)), op.times));
+        let costs = list.iter().map(|way| times(cost_of(prices.way(graph, op, info, way)), op.times));
         let costs = costs.collect();
         (list, costs)
     }

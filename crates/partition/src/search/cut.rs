@@ -248,15 +248,7 @@ impl Cut<'_> {
     /// What a way costs apart from conversions.
     fn own(&self, op: &Op, way: &Way) -> u64 {
         let Some(info) = self.coarse.graph.info(op) else { return 0 };
-        let in_memory = |tensors: &[Option<TensorId>], place: usize| {
-            tensors
-                .get(place)
-                .copied()
-                .flatten()
-                .is_none_or(|tensor| self.coarse.graph.tensors[tensor as usize].in_memory)
-        };
-        self.prices
-            .way(info, way, &|place| in_memory(&op.operands, place), &|place| in_memory(&op.results, place))
+        self.prices.way(self.coarse.graph, op, info, way)
     }
 
     /// The ways of an op along the axis, those that leave devices the least to do first; and each with the next axis doing the
