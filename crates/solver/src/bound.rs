@@ -3,6 +3,7 @@
 mod ascent;
 mod certify;
 mod dual;
+mod fold;
 mod graph;
 
 pub(crate) use ascent::Ascent;

@@ -15,13 +15,17 @@ pub struct Options {
     pub seed: u64,
     /// Spend everything on the lower bound: no search beyond a first choice.
     pub bound_only: bool,
+    /// The part of the cost up to which a bound may stay below it: closer ones are not looked for.
+    pub gap: f64,
+    /// Only choices that cost less are looked for, so the bound is at most this; if there are none, any choice is the answer.
+    pub below: Option<i128>,
     /// Choices that are known: a strategy per node. The answer costs no more than the best of those within the limit, and
     /// what costs as much is not looked at. Whatever is no choice of the problem is passed over.
     pub starts: Vec<Vec<u32>>,
 }
 
 impl Default for Options {
-    /// One thread, 10^10 units of work, some ten seconds, and nothing known.
+    /// One thread, 10^10 units of work, some ten seconds, no gap, and nothing known.
     fn default() -> Self {
         Options {
             time: None,
@@ -29,6 +33,8 @@ impl Default for Options {
             threads: 1,
             seed: 0,
             bound_only: false,
+            gap: 0.0,
+            below: None,
             starts: Vec::new(),
         }
     }

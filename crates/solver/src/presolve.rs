@@ -8,8 +8,8 @@
 //! 4. [`eliminate`]: nodes of degree 0, 1 and 2 without a say in memory go, as in register allocation by PBQP;
 //! 5. [`cliques`]: times that cannot bind, or that others imply, go.
 //!
-//! Once, after that, nodes without a say in memory go through larger tables, which is all there is to do where memory
-//! does not bind.
+//! Once, after that, where memory does not bind and the graph is narrow, all nodes go through larger tables, which is all there
+//! is to do.
 
 mod build;
 mod cliques;
@@ -85,8 +85,7 @@ impl Reduced {
         Ok(())
     }
 
-    /// Eliminates what leaves nothing but costs and edges, through tables of any number of nodes, and reduces what is left;
-    /// for as much work as the meter allows.
+    /// Eliminates all nodes through tables of any number of them, if the meter allows as much work.
     ///
     /// # Errors
     /// If no choice costs less than `cut`.

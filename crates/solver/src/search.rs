@@ -28,7 +28,10 @@ const INFINITE: i64 = 100_000_000_000_000_000;
 /// Work per lane between two meetings.
 const EPOCH: u64 = 500_000_000;
 
-/// Work on elimination through large tables, at most, and no more than half of what there is.
+/// Work on reducing a label.
+const LABEL: u64 = 200;
+
+/// Work on elimination through large tables, at most.
 const ELIMINATE: u64 = 4 * EPOCH;
 
 /// Up to this many nodes and labels a model is branched on.
@@ -76,7 +79,7 @@ pub fn solve(problem: &Problem, options: &Options, progress: &mut dyn FnMut(&Pro
     for infinite in [INFINITE, FORBIDDEN] {
         let proven = search.attempt(infinite);
         search.report();
-        if !proven || search.bound >= search.cost || search.over() {
+        if !proven || search.is_closed() || search.over() {
             break;
         }
     }
@@ -120,11 +123,11 @@ impl Search<'_> {
         let (model, offset) = build(self.problem, infinite);
         self.offset = offset;
         self.beyond = offset + i128::from(infinite);
-        self.work += 20 * model.labels() as u64;
+        self.work += LABEL * model.labels() as u64;
         self.raise_bound(offset);
         self.report();
         let mut base = Reduced::new(model, self.deadline);
-        let mut meter = Meter::new((self.left() / 2).min(ELIMINATE), self.deadline);
+        let mut meter = Meter::new(self.left().min(ELIMINATE), self.deadline);
         let reduced = base.reduce(self.cut()).and_then(|()| base.eliminate(self.cut(), &mut meter));
         self.work += meter.spent;
         if reduced.is_err() {
@@ -142,7 +145,7 @@ impl Search<'_> {
         let small = base.model.nodes.len() <= BRANCH_NODES && base.model.labels() <= BRANCH_LABELS;
         let mut lanes = Lanes::new(base, self.cut(), &self.best, self.options.seed);
         self.explore(&mut lanes, small);
-        if self.bound >= self.cost {
+        if self.is_closed() {
             return true;
         }
         let finished = small && !self.over() && self.branch(&mut lanes);
@@ -152,16 +155,28 @@ impl Search<'_> {
         finished
     }
 
+    /// What choices that are looked for cost less than.
+    fn target(&self) -> i128 {
+        self.options.below.map_or(self.cost, |below| below.min(self.cost))
+    }
+
+    /// Whether the bound is as close to what is wanted as it has to be.
+    fn is_closed(&self) -> bool {
+        let target = self.target();
+        target - self.bound <= (target as f64 * self.options.gap) as i128
+    }
+
     /// What a model's choice has to cost less than.
     fn cut(&self) -> i64 {
-        (self.cost - self.offset).clamp(0, i128::from(FORBIDDEN)) as i64
+        (self.target() - self.offset).clamp(0, i128::from(FORBIDDEN)) as i64
     }
 
     /// Bound and descent side by side, until the search is over or, on a small model, ready to branch.
     fn explore(&mut self, lanes: &mut Lanes, small: bool) {
-        let first = if small { (200 * lanes.core.graph.work).min(EPOCH / 50) } else { EPOCH / 4 };
+        let sweeps = lanes.core.graph.work;
+        let first = if small { (200 * sweeps).min(EPOCH / 50) } else { (100 * sweeps).min(EPOCH / 4) };
         for round in 0.. {
-            if self.over() || self.bound >= self.cost || (small && round > 2) {
+            if self.over() || self.is_closed() || (small && round > 2) {
                 return;
             }
             self.epoch(lanes, EPOCH.min(first << round.min(16)));
@@ -175,6 +190,9 @@ impl Search<'_> {
                 self.raise_bound(self.offset + i128::from(certificate.bound));
             }
             self.report();
+            if self.options.bound_only && lanes.bounds.ascent.converged && !small {
+                return;
+            }
             lanes.rescale(self.cut());
         }
     }
@@ -267,7 +285,7 @@ impl Search<'_> {
     }
 
     fn raise_bound(&mut self, bound: i128) {
-        self.bound = self.bound.max(bound.min(self.beyond).min(self.cost));
+        self.bound = self.bound.max(bound.min(self.beyond).min(self.target()));
     }
 
     fn report(&mut self) {

@@ -87,6 +87,47 @@ fn bounds_hold_when_work_runs_out() {
     }
 }
 
+/// What costs no less than is asked for is not looked for, and the bound never claims more; what does is found as ever.
+#[test]
+fn only_what_costs_less_is_looked_for() {
+    for seed in 0..300 {
+        let problem = random_problem(seed, 9, 4, 4);
+        let Best::Cost(best) = enumerate(&problem) else { continue };
+        if best >= i128::from(INFINITE) {
+            continue;
+        }
+        for below in [best - 1, best, best + 1, 2 * best + 5] {
+            let options = Options { work: Some(200_000_000), seed, below: Some(below), ..Options::default() };
+            let Solution::Found { cost, bound, .. } = solve(&problem, &options, &mut |_| true) else {
+                panic!("seed {seed}")
+            };
+            assert_eq!(bound, best.min(below), "seed {seed} below {below}");
+            assert!(cost >= best && (below <= best || cost == best), "seed {seed} below {below}: {cost}");
+        }
+    }
+}
+
+/// A gap ends the search early, at a cost that is no further from the bound than it says.
+#[test]
+fn gaps_are_kept() {
+    let mut early = 0;
+    for seed in 0..300 {
+        let problem = random_problem(seed, 9, 4, 4);
+        let Best::Cost(best) = enumerate(&problem) else { continue };
+        if best >= i128::from(INFINITE) {
+            continue;
+        }
+        let options = Options { work: Some(200_000_000), seed, gap: 0.3, ..Options::default() };
+        let Solution::Found { cost, bound, .. } = solve(&problem, &options, &mut |_| true) else {
+            panic!("seed {seed}")
+        };
+        assert!(bound <= best && best <= cost, "seed {seed}: {bound} <= {best} <= {cost}");
+        assert!((cost - bound) as f64 <= 0.3 * cost as f64, "seed {seed}: {bound} to {cost}");
+        early += usize::from(bound < cost);
+    }
+    assert!(early > 3, "{early}");
+}
+
 #[test]
 fn threads_do_not_change_the_result() {
     for seed in 0..100 {

@@ -9,6 +9,7 @@ use crate::model::Model;
 
 use super::certify::{Certificate, certify};
 use super::dual::Dual;
+use super::fold::Folding;
 use super::graph::Graph;
 
 /// Where an ascent stands; it can be taken up again on the same model, or by prices alone on another.
@@ -27,6 +28,12 @@ pub(crate) struct Ascent {
 /// Steps without progress after which the state goes back to the best, and what the rise is multiplied by then:
 /// while steps are long, and after.
 const PATIENCE: [(u32, f64); 2] = [(8, 0.6), (20, 0.7)];
+
+/// The rise of the bound, as a part of it, below which messages have settled.
+const SETTLED: f64 = 1e-4;
+
+/// So many sweeps that raise the bound by less are enough, if there are no prices.
+const FREE: u32 = 3;
 
 /// What part of the last direction is kept.
 const MOMENTUM: f64 = 0.6;
@@ -71,7 +78,7 @@ impl Ascent {
 
     /// Whether long steps are over.
     pub(crate) fn settled(&self) -> bool {
-        self.rise < 0.001 * self.bound
+        self.converged || self.rise < 0.001 * self.bound
     }
 
     /// Takes steps until they bring nothing, until the bound reaches `target`, or until `steps` or the work is used
@@ -88,6 +95,14 @@ impl Ascent {
         let mut dual = self.dual(model, graph, alive);
         let pieces: usize = model.nodes.iter().map(|node| node.pieces.len()).sum();
         let step_work = graph.work + (2 * pieces + 2 * model.slack.len()) as u64;
+        // Without prices there is nothing but messages, whose bound never falls.
+        let is_free = model.slack.is_empty();
+        if self.bound == f64::NEG_INFINITY
+            && is_free
+            && let Some(folding) = &graph.folding
+        {
+            self.fold(&mut dual, folding, meter);
+        }
         for _ in 0..steps {
             if self.converged || self.bound >= target || meter.done() {
                 return;
@@ -95,13 +110,18 @@ impl Ascent {
             dual.sweep();
             meter.spend(step_work);
             let bound = dual.bound - dual.slack_value(1.0) + model.constant as f64;
-            self.stalled = if bound > self.bound + 0.02 * self.rise { 0 } else { self.stalled + 1 };
+            let least = if is_free { SETTLED * bound.abs() } else { 0.02 * self.rise };
+            self.stalled = if bound > self.bound + least { 0 } else { self.stalled + 1 };
             if bound > self.bound {
                 self.bound = bound;
                 // No further than twice the bound, for the target may be far too high.
                 self.rise = self.rise.min(target - bound).min(bound.max(1.0)).max(0.0);
                 self.prices.clone_from(&dual.prices);
                 self.messages.clone_from(&dual.messages);
+            }
+            if is_free {
+                self.converged = self.stalled >= FREE;
+                continue;
             }
             let (patience, shrink) = PATIENCE[usize::from(self.settled())];
             if self.stalled > patience {
@@ -118,6 +138,18 @@ impl Ascent {
             dual.step(self.rise, MOMENTUM);
             dual.price_labels(1.0, alive);
         }
+    }
+
+    /// Lets the messages settle on one node of each kind.
+    fn fold(&mut self, dual: &mut Dual<'_>, folding: &Folding, meter: &mut Meter) {
+        let (mut best, mut since) = (f64::NEG_INFINITY, 0);
+        while since < FREE && !meter.done() {
+            dual.sweep_folded(folding);
+            meter.spend(folding.work);
+            since = if dual.bound > best + SETTLED * best.abs() { 0 } else { since + 1 };
+            best = best.max(dual.bound);
+        }
+        self.messages.clone_from(&dual.messages);
     }
 
     /// What the best state proves.

@@ -12,6 +12,7 @@
 
 use crate::model::{FORBIDDEN, Model};
 
+use super::fold::Folding;
 use super::graph::{Direction, Graph};
 
 #[derive(Clone)]
@@ -125,6 +126,37 @@ impl<'m> Dual<'m> {
                 }
             }
             self.best[node] = best as u32;
+        }
+        self.bound = bound;
+    }
+
+    /// The same on one node of each kind, whose messages all others of its kind take over. The bound is that of a graph in
+    /// which all of a kind are exactly alike, so it is none of the model.
+    pub(crate) fn sweep_folded(&mut self, folding: &Folding) {
+        let graph = self.graph;
+        let mut bound = 0.0;
+        for &node in graph.trees.iter().filter(|&&node| folding.stands_for(node)) {
+            let count = folding.count(node) as f64;
+            let least = self.gather(node, Some(Direction::Up));
+            match graph.links(node).iter().position(|link| link.direction == Direction::Up) {
+                Some(link) => {
+                    bound += count * self.send(node, link, 1.0, false);
+                    folding.spread(graph, node, Direction::Up, &mut self.messages);
+                }
+                None => bound += count * least,
+            }
+        }
+        for &node in graph.core.iter().filter(|&&node| folding.stands_for(node)) {
+            self.gather(node, None);
+            self.send_all(node, Direction::Forward);
+            folding.spread(graph, node, Direction::Forward, &mut self.messages);
+        }
+        for &node in graph.core.iter().rev().filter(|&&node| folding.stands_for(node)) {
+            let least = self.gather(node, None);
+            let (sent, links) = self.send_all(node, Direction::Backward);
+            folding.spread(graph, node, Direction::Backward, &mut self.messages);
+            let kept = least * (1.0 - f64::from(links) * graph.share[node as usize]);
+            bound += folding.count(node) as f64 * (sent + kept);
         }
         self.bound = bound;
     }

@@ -5,6 +5,8 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{Adjacency, FORBIDDEN, Model};
 
+use super::fold::Folding;
+
 /// What a node's arc is to the passes over the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
@@ -54,6 +56,8 @@ pub(crate) struct Graph {
     pub(crate) share: Vec<f64>,
     /// What one sweep costs, in matrix entries and labels.
     pub(crate) work: u64,
+    /// Nodes of one kind, if there are many.
+    pub(crate) folding: Option<Folding>,
 }
 
 impl Graph {
@@ -84,6 +88,7 @@ impl Graph {
             core,
             share: vec![0.0; count],
             work: 0,
+            folding: None,
         };
         let mut known: FxHashMap<(u32, usize, bool), usize> = FxHashMap::default();
         // The message into the lower node of an edge, then the one into the higher.
@@ -154,6 +159,9 @@ impl Graph {
             }
         }
         graph.starts = starts;
+        if model.slack.is_empty() {
+            graph.folding = Folding::of(model, &graph);
+        }
         graph
     }
 

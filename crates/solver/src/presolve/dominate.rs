@@ -29,14 +29,16 @@ pub(super) fn dominate(model: &Model, cut: i64) -> Vec<Vec<bool>> {
             alive[node].clone_from(known);
             continue;
         }
-        let candidate = Candidate::of(model, &adjacency, node);
+        let candidate = Candidate::of(model, &adjacency, node, &alive, cut);
+        let mut kept = alive[node].clone();
         for q in 0..labels {
-            let beats = |&p: &usize| p != q && alive[node][p] && candidate.dominates(&alive, p, q, cut);
+            let beats = |&p: &usize| p != q && kept[p] && candidate.dominates(&alive, p, q, cut);
             if (0..labels).any(|p| beats(&p)) {
-                alive[node][q] = false;
+                kept[q] = false;
             }
         }
-        known.insert(around, alive[node].clone());
+        alive[node].clone_from(&kept);
+        known.insert(around, kept);
     }
     alive
 }
@@ -82,15 +84,18 @@ struct Candidate<'a> {
     means: Vec<Vec<f64>>,
     /// Per label: its cost and all its means.
     total: Vec<f64>,
+    /// Per arc and label: the neighbour's label with the least entry of all that may be chosen.
+    best: Vec<Vec<Option<usize>>>,
 }
 
 /// What a forbidden entry counts in a mean.
 const DEAR: f64 = 1e16;
 
 impl<'a> Candidate<'a> {
-    fn of(model: &'a Model, adjacency: &'a Adjacency, node: usize) -> Self {
+    fn of(model: &'a Model, adjacency: &'a Adjacency, node: usize, alive: &'a [Vec<bool>], cut: i64) -> Self {
         let arcs = adjacency.at(node);
         let cost = &model.nodes[node].cost;
+        let mut best = Vec::with_capacity(arcs.len());
         let mut total: Vec<f64> = cost.iter().map(|&cost| cost as f64).collect();
         let mut means = Vec::with_capacity(arcs.len());
         for arc in arcs {
@@ -103,8 +108,17 @@ impl<'a> Candidate<'a> {
             let row: Vec<f64> = (0..cost.len()).map(mean).collect();
             total.iter_mut().zip(&row).for_each(|(total, mean)| *total += mean);
             means.push(row);
+            let other = arc.other as usize;
+            let costs = &model.nodes[other].cost;
+            let least = |label: usize| {
+                let entry = |&j: &usize| matrix[label * arc.stride as usize + j * arc.other_stride as usize];
+                let usable =
+                    |j: &usize| alive[other][*j] && usable(model, cost[label], costs[*j], entry(j), cut);
+                (0..width).filter(usable).min_by_key(entry)
+            };
+            best.push((0..cost.len()).map(least).collect());
         }
-        Candidate { model, arcs, node, means, total }
+        Candidate { model, arcs, node, means, total, best }
     }
 
     fn dominates(&self, alive: &[Vec<bool>], p: usize, q: usize, cut: i64) -> bool {
@@ -115,44 +129,58 @@ impl<'a> Candidate<'a> {
         if at_least > rounding || node.pieces.iter().any(|piece| piece.usage[p] > piece.usage[q]) {
             return false;
         }
+        // Where `q` is at its best, `p` is worse as a rule.
+        let mut where_best = (node.cost[p] - node.cost[q]) as f64;
+        for ((arc, means), best) in self.arcs.iter().zip(&self.means).zip(&self.best) {
+            let mean = means[p] - means[q];
+            let at = |j: usize| {
+                let matrix = self.model.matrix(arc.edge);
+                let entry =
+                    |label: usize| matrix[label * arc.stride as usize + j * arc.other_stride as usize];
+                (entry(p) - entry(q)) as f64
+            };
+            where_best += best[q].map_or(mean, |j| at(j).max(mean));
+        }
+        if where_best > rounding {
+            return false;
+        }
         let mut excess = i128::from(node.cost[p]) - i128::from(node.cost[q]);
         for (arc, means) in self.arcs.iter().zip(&self.means) {
-            let Some(most) = most_excess(self.model, alive, self.node, arc, p, q, cut) else { return false };
+            let mean = means[p] - means[q];
+            let room = rounding - at_least + mean;
+            let Some(most) = self.most_excess(alive, arc, (p, q), room, cut) else { return false };
             excess += i128::from(most);
-            at_least += (most as f64 - (means[p] - means[q])).max(0.0);
-            if at_least > rounding {
-                return false;
-            }
+            at_least += (most as f64 - mean).max(0.0);
         }
         excess <= 0
     }
-}
-
-/// How much more `p` costs on one edge than `q`, at most; `None` if `p` is forbidden where `q` is not.
-fn most_excess(
-    model: &Model,
-    alive: &[Vec<bool>],
-    node: usize,
-    arc: &Arc,
-    p: usize,
-    q: usize,
-    cut: i64,
-) -> Option<i64> {
-    let matrix = model.matrix(arc.edge);
-    let other = arc.other as usize;
-    let own = model.nodes[node].cost[q];
-    let mut most = i64::MIN / 4;
-    for (j, &cost) in model.nodes[other].cost.iter().enumerate() {
-        let entry = |label: usize| matrix[label * arc.stride as usize + j * arc.other_stride as usize];
-        let with_q = entry(q);
-        if !alive[other][j] || !usable(model, own, cost, with_q, cut) {
-            continue;
+    /// How much more `p` costs over an arc than `q`, at most; `None` if that is more than there is room for, or `p` is
+    /// forbidden where `q` is not.
+    fn most_excess(
+        &self,
+        alive: &[Vec<bool>],
+        arc: &Arc,
+        (p, q): (usize, usize),
+        room: f64,
+        cut: i64,
+    ) -> Option<i64> {
+        let matrix = self.model.matrix(arc.edge);
+        let other = arc.other as usize;
+        let own = self.model.nodes[self.node].cost[q];
+        // Almost every pair ends here, at one of the first entries.
+        let room = if room < i64::MAX as f64 { room.floor() as i64 } else { i64::MAX };
+        let mut most = i64::MIN / 4;
+        for (j, &cost) in self.model.nodes[other].cost.iter().enumerate() {
+            let entry = |label: usize| matrix[label * arc.stride as usize + j * arc.other_stride as usize];
+            let (with_p, with_q) = (entry(p), entry(q));
+            if with_p - with_q <= most || !alive[other][j] || !usable(self.model, own, cost, with_q, cut) {
+                continue;
+            }
+            if with_p >= FORBIDDEN || with_p - with_q > room {
+                return None;
+            }
+            most = with_p - with_q;
         }
-        let with_p = entry(p);
-        if with_p >= FORBIDDEN {
-            return None;
-        }
-        most = most.max(with_p - with_q);
+        Some(most)
     }
-    Some(most)
 }

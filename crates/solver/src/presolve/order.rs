@@ -25,8 +25,6 @@ pub(super) struct Order {
     pub(super) nodes: Vec<u32>,
     /// Where each node stands in the order; those that stay come last.
     pub(super) position: Vec<u32>,
-    /// For each node of the order, the first of its neighbours to go after it, and how many neighbours it has then.
-    after: Vec<(u32, usize)>,
 }
 
 /// The position of what stays.
@@ -36,8 +34,7 @@ impl Order {
     /// The order in which nodes without a say in memory can go.
     pub(super) fn of(model: &Model, limits: Limits) -> Order {
         let mut graph = Graph::of(model);
-        let mut order =
-            Order { nodes: Vec::new(), position: vec![STAYS; model.nodes.len()], after: Vec::new() };
+        let mut order = Order { nodes: Vec::new(), position: vec![STAYS; model.nodes.len()] };
         let can_go: Vec<bool> = model.nodes.iter().map(|node| node.pieces.is_empty()).collect();
         let entries = weight_of(limits.entries);
         let key = |graph: &Graph, node: u32| {
@@ -65,29 +62,8 @@ impl Order {
             order.nodes.push(node);
             let neighbours = graph.eliminate(node);
             queue.extend(neighbours.iter().filter_map(|&other| Some(Reverse((key(&graph, other)?, other)))));
-            graph.neighbours[node as usize] = neighbours;
-        }
-        for &node in &order.nodes {
-            let neighbours = &graph.neighbours[node as usize];
-            let first =
-                neighbours.iter().copied().min_by_key(|&other| (order.position[other as usize], other));
-            order.after.push((first.unwrap_or(node), neighbours.len()));
         }
         order
-    }
-
-    /// Keeps only nodes whose elimination, together with that of others, leaves nothing but costs and edges.
-    pub(super) fn closed(mut self) -> Order {
-        let mut goes = vec![false; self.position.len()];
-        for (&node, &(first, neighbours)) in self.nodes.iter().zip(&self.after).rev() {
-            goes[node as usize] = neighbours <= 2 || goes[first as usize];
-        }
-        self.nodes.retain(|&node| goes[node as usize]);
-        self.position.fill(STAYS);
-        for (position, &node) in self.nodes.iter().enumerate() {
-            self.position[node as usize] = position as u32;
-        }
-        self
     }
 }
 

@@ -124,6 +124,12 @@ impl BoundLane {
         self.ascent.run(model, graph, None, target, usize::MAX, &mut part);
         meter.spend(part.spent);
         let mut found = Vec::new();
+        if bound_only && model.slack.is_empty() {
+            let mut dual = self.ascent.dual(model, graph, None);
+            dual.sweep();
+            meter.spend(graph.work);
+            return vec![dual.best];
+        }
         if !self.ascent.settled() || cut.is_none() || bound_only {
             while !meter.done() {
                 found.extend(self.dive(core, meter));
