@@ -78,7 +78,7 @@ impl<'a> Problem<'a> {
         Build::new(graph, prices, limits).run()
     }
 
-    /// The entries of all matrices, those that edges share counted for each of them: how large the problem is.
+    /// The entries of all matrices that were made, which is most of what building takes.
     pub fn entries(&self) -> u64 {
         self.entries
     }

@@ -54,6 +54,13 @@ pub(crate) struct Class {
     pub(crate) has_copies: bool,
 }
 
+impl Class {
+    pub(crate) fn of(graph: &Graph<'_>, tensor: TensorId) -> Class {
+        let tensor = &graph.tensors[tensor as usize];
+        Class { ty: tensor.ty, partials: tensor.partials, has_copies: tensor.uses > 1 }
+    }
+}
+
 /// What conversions of a tensor depend on.
 pub(crate) fn shape_of<'g>(graph: &'g Graph<'_>, tensor: TensorId) -> TensorShape<'g> {
     let tensor = &graph.tensors[tensor as usize];

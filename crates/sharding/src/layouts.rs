@@ -17,14 +17,23 @@
 //! slices, reduce-scatters, all-to-alls, all-reduces, and all-gathers last. Where axes are taken from or added to a
 //! dimension other than as its minor ones, shards lie on the wrong devices, and a permutation comes first.
 
+use std::hash::{Hash, Hasher};
+
 use smallvec::SmallVec;
 use tofu_machine::{Collective, Machine, Time};
 
 use crate::{Layout, Mesh, Reducer, Sharding, share};
 
 /// A layout on each axis of a mesh.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Layouts([u8; Layouts::MAX_AXES]);
+
+/// As one word; as an array, each byte would be hashed by itself.
+impl Hash for Layouts {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from_le_bytes(self.0));
+    }
+}
 
 /// Codes: 0 is replicated, from 1 on are dimensions, from here on reducers.
 const PARTIAL: u8 = 0x80;

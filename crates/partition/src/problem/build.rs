@@ -21,14 +21,24 @@ pub(super) struct Build<'a, 'l> {
     graph: &'a Graph<'a>,
     limits: &'l Limits<'l>,
     problem: Problem<'a>,
-    /// For each list of states, what each state may be taken for.
-    orbits: Vec<Vec<SmallVec<[Stored; 1]>>>,
+    /// What the states of each list may be taken for.
+    orbits: Vec<Orbits>,
     state_lists: FxHashMap<StateKey, u32>,
     classes: FxHashMap<ClassKey, u32>,
     class_list: Vec<OpClass>,
     links: FxHashMap<(u32, u32, u64), SharedMatrix>,
     rows: FxHashMap<(u32, Row), Rc<[u64]>>,
 }
+
+/// What each state of a list may be taken for: itself, with all exchanges of axes that are alike.
+struct Orbits {
+    /// The layouts that occur.
+    layouts: Vec<Layouts>,
+    /// For each state, the pairs of a first layout and a copy, by their places among those; [`NO_COPY`] where there is none.
+    states: Vec<SmallVec<[(u32, u32); 1]>>,
+}
+
+const NO_COPY: u32 = u32::MAX;
 
 /// What the prices of a row of a matrix depend on, besides the states of its columns.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -130,8 +140,7 @@ impl<'a, 'l> Build<'a, 'l> {
     /// The list of states of a tensor.
     fn states_of(&mut self, id: TensorId) -> u32 {
         let (graph, prices) = (self.graph, self.problem.prices);
-        let tensor = &graph.tensors[id as usize];
-        let class = Class { ty: tensor.ty, partials: tensor.partials, has_copies: tensor.uses > 1 };
+        let class = Class::of(graph, id);
         let listed = match self.limits.domain {
             Domain::All(_) => None,
             Domain::Listed(lists) => Some(lists.stored[id as usize].clone()),
@@ -166,7 +175,20 @@ impl<'a, 'l> Build<'a, 'l> {
             all.dedup();
             all
         };
-        self.orbits.push(states.iter().map(orbit).collect());
+        let mut places: FxHashMap<Layouts, u32> = FxHashMap::default();
+        let mut layouts = Vec::new();
+        let mut place = |of: Layouts| {
+            *places.entry(of).or_insert_with(|| {
+                layouts.push(of);
+                layouts.len() as u32 - 1
+            })
+        };
+        let states_of = states.iter().map(|state| {
+            let of = orbit(state).into_iter();
+            of.map(|stored| (place(stored.first), stored.copy.map_or(NO_COPY, &mut place))).collect()
+        });
+        let states_of = states_of.collect();
+        self.orbits.push(Orbits { layouts, states: states_of });
         self.problem.states.push(states);
         self.problem.states.len() as u32 - 1
     }
@@ -188,8 +210,6 @@ impl<'a, 'l> Build<'a, 'l> {
             if let Some(tensor) = tensors(op).nth(place).flatten() {
                 let other = self.problem.node_of_tensor[tensor as usize] as usize;
                 self.problem.selection.add_edge_with(node, other, matrix)?;
-                let states = self.problem.states[self.problem.states_of[tensor as usize] as usize].len();
-                self.problem.entries += (costs.len() * states) as u64;
             }
         }
         Ok(())
@@ -239,6 +259,7 @@ impl<'a, 'l> Build<'a, 'l> {
                     None => matrix.resize(matrix.len() + self.states(tensor).len(), 0),
                 }
             }
+            self.problem.entries += matrix.len() as u64;
             if matrix.iter().any(|&cost| cost != 0) {
                 matrices.push((place, matrix));
             }
@@ -273,22 +294,21 @@ impl<'a, 'l> Build<'a, 'l> {
         }
         let prices = self.problem.prices;
         let shape = shape_of(self.graph, tensor);
-        let mut known: FxHashMap<Layouts, u64> = FxHashMap::default();
-        let mut price = |layouts: Layouts| {
-            *known.entry(layouts).or_insert_with(|| match &key {
-                Row::Wants(wanted) => prices.want(shape, layouts, wanted).0,
-                Row::Gives(given) => prices.convert(shape, *given, layouts),
-            })
+        let Orbits { layouts, states } = &self.orbits[list as usize];
+        let price = |&layouts: &Layouts| match &key {
+            Row::Wants(wanted) => prices.want(shape, layouts, wanted).0,
+            Row::Gives(given) => prices.convert(shape, *given, layouts),
         };
+        let each: Vec<u64> = layouts.iter().map(price).collect();
         let wants = matches!(key, Row::Wants(_));
-        let mut least = |orbit: &SmallVec<[Stored; 1]>| {
-            let each = orbit.iter().map(|stored| {
-                let copy = stored.copy.filter(|_| wants).map_or(u64::MAX, &mut price);
-                copy.min(price(stored.first))
-            });
-            each.min().unwrap_or(0)
+        let least = |orbit: &SmallVec<[(u32, u32); 1]>| {
+            let of = |&(first, copy): &(u32, u32)| {
+                let first = each[first as usize];
+                if wants && copy != NO_COPY { first.min(each[copy as usize]) } else { first }
+            };
+            orbit.iter().map(of).min().unwrap_or(0)
         };
-        let row: Rc<[u64]> = self.orbits[list as usize].iter().map(&mut least).collect();
+        let row: Rc<[u64]> = states.iter().map(least).collect();
         self.rows.insert((list, key), Rc::clone(&row));
         row
     }
@@ -318,11 +338,13 @@ impl<'a, 'l> Build<'a, 'l> {
             Some(&matrix) => matrix,
             None => {
                 let sources = &self.problem.states[rows as usize];
-                let orbits = &self.orbits[columns as usize];
+                let Orbits { layouts, states } = &self.orbits[columns as usize];
                 let row = |&source: &Stored| {
-                    orbits.iter().map(move |orbit| {
-                        let each = orbit.iter().map(|target| becomes(prices, shape, source, target.first));
-                        times(cost_of(each.min().unwrap_or(0)), weight)
+                    let price = move |&target: &Layouts| becomes(prices, shape, source, target);
+                    let each: Vec<u64> = layouts.iter().map(price).collect();
+                    states.iter().map(move |orbit| {
+                        let least = orbit.iter().map(|&(first, _)| each[first as usize]).min();
+                        times(cost_of(least.unwrap_or(0)), weight)
                     })
                 };
                 let matrix: Vec<i64> = sources.iter().flat_map(row).collect();

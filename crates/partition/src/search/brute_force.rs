@@ -55,8 +55,7 @@ fn least(graph: &Graph<'_>, prices: &Prices<'_>, keeps: &dyn Fn(&Plan) -> bool) 
     let none = Symmetry::none();
     let states: Vec<Vec<Stored>> = (0..graph.tensors.len())
         .map(|number| {
-            let tensor = &graph.tensors[number];
-            let class = Class { ty: tensor.ty, partials: tensor.partials, has_copies: tensor.uses > 1 };
+            let class = Class::of(graph, number as TensorId);
             all_states(prices, class, shape_of(graph, number as TensorId), &none)
         })
         .collect();

@@ -18,6 +18,7 @@
 
 use std::time::Instant;
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use tofu_machine::Kernel;
 use tofu_sharding::{Layouts, Mesh};
@@ -29,6 +30,10 @@ use crate::domain::{Domain, Lists, Symmetry};
 use crate::plan::Plan;
 use crate::price::{Objective, Prices};
 use crate::problem::{Limits, Problem};
+use crate::states::Class;
+
+/// The step that is repeated.
+const DESCENT: &str = "descent";
 
 /// More axes than this are not told apart.
 const MOST_AXES: usize = 3;
@@ -36,20 +41,26 @@ const MOST_AXES: usize = 3;
 /// Names of axes.
 const NAMES: [&str; Layouts::MAX_AXES] = ["x", "y", "z", "w", "v", "u", "t", "s"];
 
-/// What an entry of the problem's matrices takes the solver, in units of work.
+/// What it takes to make an entry of the problem's matrices, in nanoseconds, which are the units of work.
 const ENTRY: u64 = 150;
 
-/// What the solver's own unit of work takes.
-const UNIT: u64 = 12;
+/// What it takes the solver to look at a state of a tensor.
+const STATE: u64 = 500;
 
-/// A part of the work that may be spent on one step.
+/// What the solver's own unit of work takes.
+const UNIT: u64 = 2;
+
+/// A part of the work that may be spent on one step of the descent.
 const PART: u64 = 3;
 
 /// How much more work a search under a memory limit may take.
-const LIMITED: u64 = 12;
+const LIMITED: u64 = 2;
 
 /// The part of a plan's cost that is not worth another memory limit.
 const ENOUGH: i128 = 100;
+
+/// The part of a cost that is not worth any search.
+const GAP: f64 = 1e-6;
 
 /// How many memory limits the solver is given at most.
 const LIMITS: usize = 8;
@@ -270,7 +281,7 @@ impl Run<'_, '_> {
                 break;
             }
             let lists = Lists::along(self.request.graph, &best.plan, group, self.request.constraints);
-            self.solve_within("descent", &lists)?;
+            self.solve_within(DESCENT, &lists)?;
             let is_better = self.best.as_ref().is_some_and(|best| (best.excess, best.cost) < cost);
             since = if is_better { 0 } else { since + 1 };
             if !self.has_work(self.spent - before) {
@@ -337,11 +348,22 @@ impl Run<'_, '_> {
             memory: memory.map(|(memory, limit)| (limit, memory.lives)),
         };
         let problem = Problem::new(self.request.graph, prices, &limits)?;
-        let left = self.request.work.saturating_sub(self.spent).max(self.request.work / 20);
+        let mut work = self.request.work.saturating_sub(self.spent).max(self.request.work / 20);
         // Under a memory limit the first choices of the solver are poor, and each limit is a search of its own.
-        let left = if memory.is_some() { self.request.work.saturating_mul(LIMITED) } else { left };
-        let starts = self.best.iter().filter_map(|best| problem.choices(&best.plan)).collect();
-        let options = Options { work: Some(left / PART / UNIT), starts, ..Options::default() };
+        if memory.is_some() {
+            work = self.request.work.saturating_mul(LIMITED);
+        } else if phase == DESCENT {
+            work /= PART;
+        }
+        let is_bound = matches!(domain, Domain::All(_));
+        let options = Options {
+            work: Some(work / UNIT),
+            starts: self.best.iter().filter_map(|best| problem.choices(&best.plan)).collect(),
+            gap: GAP,
+            bound_only: is_bound,
+            below: self.best.as_ref().filter(|_| is_bound).map(|best| best.cost),
+            ..Options::default()
+        };
         let (start, cost, bound) = (self.start, self.best.as_ref().map(|best| best.cost), self.bound);
         let (stopped, progress) = (&mut self.stopped, &mut self.progress);
         let mut work = 0;
@@ -396,7 +418,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// What it takes to solve the problem of everything on every axis.
+/// What it takes to bound the cost of everything on every axis. Ops that are alike share what is made for them.
 fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &Symmetry) -> u64 {
     let graph = request.graph;
     // So many multisets of axes that are alike, times so many lists of the others.
@@ -407,21 +429,33 @@ fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &Symmetry) ->
             product.saturating_mul(kinds + before) / (before + 1)
         })
     };
-    let states = |tensor: u32| {
-        let tensor = &graph.tensors[tensor as usize];
-        let splits = tensor.shape.iter().filter(|&&extent| extent > 1).count() as u64;
-        let kinds = 1 + splits + u64::from(tensor.partials.count_ones());
+    let states = |class: Class, shape: &[u64]| {
+        let splits = shape.iter().filter(|&&extent| extent > 1).count() as u64;
+        let kinds = 1 + splits + u64::from(class.partials.count_ones());
         // With a copy or without on each axis.
-        many(if tensor.uses > 1 { 2 * kinds - 1 } else { kinds })
+        many(if class.has_copies { 2 * kinds - 1 } else { kinds })
     };
+    let mut seen = FxHashSet::default();
+    let all = (0..graph.tensors.len() as u32)
+        .map(|tensor| states(Class::of(graph, tensor), &graph.tensors[tensor as usize].shape));
+    let looked_at = all.fold(0, u64::saturating_add);
     let mut entries: u64 = 0;
     for op in &graph.ops {
         let Some(info) = graph.info(op) else { continue };
+        let tensors = op.operands.iter().chain(&op.results).copied();
+        let classes: SmallVec<[_; 6]> = tensors
+            .map(|tensor| {
+                tensor.map(|tensor| (Class::of(graph, tensor), graph.tensors[tensor as usize].in_memory))
+            })
+            .collect();
+        if !seen.insert((op.kind, op.times, classes)) {
+            continue;
+        }
         let ways = many((1 + info.analysis.strategies.len() + info.analysis.linear.len()) as u64);
         for &tensor in op.operands.iter().chain(&op.results).flatten() {
-            entries = entries.saturating_add(ways.saturating_mul(states(tensor)));
+            let shape = &graph.tensors[tensor as usize].shape;
+            entries = entries.saturating_add(ways.saturating_mul(states(Class::of(graph, tensor), shape)));
         }
     }
-    // Most ways are beaten by others before the solver sees them, but they have to be made.
-    entries.saturating_mul(ENTRY) / PART
+    entries.saturating_mul(ENTRY).saturating_add(looked_at.saturating_mul(STATE))
 }
