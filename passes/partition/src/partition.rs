@@ -13,7 +13,7 @@ use tofu_sharding::Mesh;
 use tofu_tdl::Descriptions;
 
 use crate::facts::Known;
-use crate::incoming::{Incoming, Pin, Place};
+use crate::incoming::{Incoming, Pin};
 use crate::options::{AlgorithmName, Collectives, MeshAxes, ObjectiveName};
 use crate::plan::{Planned, Setting};
 use crate::rewrite::{Assignment, write_mesh};
@@ -153,12 +153,7 @@ impl Partition {
         (function, mesh, pins): (OpId, Option<Mesh>, &[Pin]),
     ) -> Result<Split, Vec<Diagnostic>> {
         let module: &Module = cx.module;
-        let pinned = pins.iter().filter_map(|pin| match pin.place {
-            Place::Result(index) => Some(index),
-            Place::Value(_) => None,
-        });
-        let pinned: Vec<usize> = pinned.collect();
-        let known = Known::of(module, function, descriptions, &pinned).map_err(|error| vec![error])?;
+        let known = Known::of(module, function, descriptions, pins).map_err(|error| vec![error])?;
         let graph = known.graph(module, function, descriptions).map_err(|error| vec![error])?;
         let setting = Setting { options: self, target, known: &known, graph: &graph };
         let planned = Planned::of(&setting, mesh, pins, cx)?;

@@ -102,7 +102,7 @@ impl Pins {
         rule: Option<&str>,
     ) {
         let of = &graph.tensors[tensor as usize];
-        let name = graph.module.quoted_value(of.values[0]);
+        let name = named(graph, tensor);
         let axis_name = &mesh.axes()[axis].name;
         let size = mesh.axes()[axis].size;
         let by = rule.map_or(String::new(), |rule| format!("rule `{rule}`: "));
@@ -158,6 +158,17 @@ impl Pins {
 
     fn wrong(&mut self, span: Span, message: String, help: Option<String>) {
         self.found.push(Diagnostic::error(&codes::WRONG_CONSTRAINT, span, message).maybe_help(help));
+    }
+}
+
+/// A tensor, as messages name it.
+fn named(graph: &Graph<'_>, tensor: TensorId) -> String {
+    match graph.tensors[tensor as usize].values.first() {
+        Some(&value) => graph.module.quoted_value(value),
+        None => {
+            let result = graph.results.iter().position(|&result| result == Some(tensor));
+            format!("result {}", result.unwrap_or_default())
+        }
     }
 }
 
