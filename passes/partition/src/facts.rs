@@ -1,9 +1,9 @@
 //! What is known of a function besides its ops: loops, state, memory.
 
-use tofu_diagnostics::Diagnostic;
+use tofu_diagnostics::{Diagnostic, Severity, codes};
 use tofu_dialect_func::body;
-use tofu_ir::{Module, OpId, ValueId};
-use tofu_memory::{Assumptions, Liveness, Transient, trip_count};
+use tofu_ir::{Control, Module, OpId, ValueId};
+use tofu_memory::{Assumptions, Liveness, TRIP_COUNT, Transient, trip_count};
 use tofu_partition::{Facts, Graph, Plan, TensorId};
 use tofu_tdl::Descriptions;
 
@@ -82,6 +82,29 @@ impl Known {
             converts: &|op| converts(module, op),
         };
         Graph::of(module, function, descriptions, &facts)
+    }
+
+    /// What to say of loops of which nobody knows how often they run: the graph counts them once.
+    pub(crate) fn uncounted(
+        module: &Module,
+        function: OpId,
+        descriptions: &Descriptions,
+    ) -> Option<Diagnostic> {
+        let is_uncounted = |op: &OpId| {
+            matches!(module.def(*op).interface(), Some(Control::While))
+                && trip_count(module, *op, descriptions).is_none()
+        };
+        let mut loops = module.walk(function).filter(is_uncounted);
+        let first = loops.next()?;
+        let message = "how often this loop runs is not known: what is in it counts once";
+        let warning = module.error(first, &codes::UNKNOWN_TRIP_COUNT, message);
+        let warning = match loops.count() {
+            0 => warning,
+            1 => warning.note("it is so of another loop, too"),
+            others => warning.note(format!("it is so of {others} other loops, too")),
+        };
+        let help = format!("say it with an attribute of the loop, `{TRIP_COUNT} = 100`");
+        Some(Diagnostic { severity: Severity::Warning, ..warning.help(help) })
     }
 
     /// When each tensor occupies memory, for the tensors that stand for a storage: the first of its values does. None of
