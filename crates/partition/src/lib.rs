@@ -37,5 +37,5 @@ pub use plan::{Broken, Evaluation, Plan, Sent};
 pub use price::{Objective, Prices, TensorShape};
 pub use problem::{Allowed, Lifetimes, Limits, Problem};
 pub use search::{Algorithm, Failure, Memory, Outcome, Progress, Request, search};
-pub use states::Stored;
+pub use states::{Stored, layouts_near};
 pub use way::{Choice, Choices, Wanted, Way, way_of};
