@@ -222,8 +222,9 @@ impl<'m> Graph<'m> {
         if of.is_own_result() {
             return;
         }
-        // To return it is to let it become the result.
+        // To return it is to let it become the result. Terms of it would be no less to keep, and are nothing to return.
         of.uses -= 1;
+        of.partials = 0;
         let own = Tensor {
             values: SmallVec::new(),
             times: 1,
