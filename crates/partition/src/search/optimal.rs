@@ -422,6 +422,9 @@ fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &Symmetry) ->
             entries = entries.saturating_add(ways.saturating_mul(states(tensor)));
         }
     }
+    for link in &graph.links {
+        entries = entries.saturating_add(states(link.from).saturating_mul(states(link.to)));
+    }
     // Most ways are beaten by others before the solver sees them, but they have to be made.
     entries.saturating_mul(ENTRY) / PART
 }
