@@ -45,7 +45,7 @@ pass_options! {
         pub collectives: Collectives = Collectives::Manual,
         /// Dimensions that axes must split, by their names, by their extents, or of a value: `"batch:x 50257:x arg3.0:y"`.
         pub rules: String = String::new(),
-        /// Writes the problem on one axis, as `tofu-solve` reads it, into this file.
+        /// Writes the problem on one axis, as `tofu-solve` reads it, into this file; those of several functions into files with their names in this one.
         pub dump_problem: String = String::new(),
         /// Prints what every algorithm finds.
         pub compare_algorithms: bool = false,
@@ -252,7 +252,9 @@ fn over_limit(setting: &Setting<'_>, planned: &Planned, measured: &Measured) -> 
         format!("{} of `%{}`", text::bytes(bytes), names.get(value))
     });
     let largest: Vec<String> = largest.collect();
-    let error = error.note(format!("at that peak, a device holds {}, and others", largest.join(", ")));
+    let told = peak.alive.iter().take(5).fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes));
+    let others = if told < peak.bytes { ", and others" } else { "" };
+    let error = error.note(format!("at that peak, a device holds {}{others}", largest.join(", ")));
     let arguments = setting.graph.arguments.iter().flatten();
     let arguments = arguments.map(|&tensor| plan.bytes(setting.graph, tensor)).fold(0, u64::saturating_add);
     let is_enough = format!("its arguments alone take {} of it", text::bytes(arguments));
@@ -268,9 +270,12 @@ fn over_limit(setting: &Setting<'_>, planned: &Planned, measured: &Measured) -> 
     let devices = setting.target.machine.devices();
     let needed = peak.bytes.div_ceil(limit.max(1)).checked_next_power_of_two().unwrap_or(u64::MAX);
     let needed = devices.saturating_mul(needed);
-    let help = format!(
-        "use more devices, `devices={needed}` or so, or a smaller program; swapping and recomputation come after partitioning"
-    );
+    let more = if needed <= setting.target.machine.capacity() {
+        format!("use more devices, `devices={needed}` or so, or a smaller program")
+    } else {
+        "use a smaller program: no number of devices of this machine is enough for this one".to_owned()
+    };
+    let help = format!("{more}; swapping and recomputation come after partitioning");
     let severity = if setting.options.memory.is_some() { Severity::Error } else { Severity::Warning };
     Some(Diagnostic { severity, ..error.help(help) })
 }
