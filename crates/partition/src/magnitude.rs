@@ -5,13 +5,14 @@
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tofu_machine::{Collective, Kernel};
+use tofu_ir::OpId;
+use tofu_machine::{Collective, Kernel, Machine};
 use tofu_sharding::{Mesh, Step};
 use tofu_solver::Invalid;
 
 use crate::graph::{Graph, OpKind, TensorId};
 use crate::op_info::OpInfo;
-use crate::price::Prices;
+use crate::price::{Objective, Prices};
 use crate::search::Request;
 
 /// All costs together stay below this: a hundred days in picoseconds, or ten exabytes.
@@ -24,9 +25,27 @@ const MOST: i128 = 10_000_000_000_000_000_000;
 pub(crate) fn check(request: &Request<'_>) -> Result<(), Invalid> {
     let graph = request.graph;
     let devices = request.mesh.as_ref().map_or(request.machine.devices(), Mesh::devices);
+    let (all, dearest) = most(graph, request.machine, request.objective, devices);
+    if all < MOST {
+        return Ok(());
+    }
+    let entry = dearest.map_or(String::new(), |op| format!("`{}`", graph.module.def(op).written_name()));
+    Err(Invalid { entry, message: "most of the cost is there".to_owned() })
+}
+
+/// No plan for so many devices costs more; and the dearest op.
+pub(crate) fn most(
+    graph: &Graph<'_>,
+    machine: &Machine,
+    objective: Objective,
+    devices: u64,
+) -> (i128, Option<OpId>) {
     let mesh = Mesh::new([("x", devices)]).unwrap_or_default();
-    let prices = Prices::new(request.machine, mesh, request.objective, request.reduce_scatter);
-    let kernels: Vec<i128> = graph.infos.iter().map(|info| kernel(request, info)).collect();
+    let prices = Prices::new(machine, mesh, objective, true);
+    let kernels: Vec<i128> = match objective {
+        Objective::Time => graph.infos.iter().map(|info| kernel(machine, info)).collect(),
+        Objective::Bytes => vec![0; graph.infos.len()],
+    };
     let mut collectives = Collectives { graph, prices, known: FxHashMap::default() };
     let mut all: i128 = 0;
     let mut dearest = None;
@@ -46,22 +65,28 @@ pub(crate) fn check(request: &Request<'_>) -> Result<(), Invalid> {
     for link in &graph.links {
         all = all.saturating_add(collectives.reduced(link.from).saturating_mul(link.times.into()));
     }
-    if all < MOST {
-        return Ok(());
-    }
-    let entry = dearest.map_or(String::new(), |(_, op)| format!("`{}`", graph.module.def(op).written_name()));
-    Err(Invalid { entry, message: "most of the cost is there".to_owned() })
+    (all, dearest.map(|(_, op)| op))
+}
+
+/// What all kernels take that every device does as a whole.
+pub(crate) fn kernels(graph: &Graph<'_>, machine: &Machine) -> i128 {
+    let known: Vec<i128> = graph.infos.iter().map(|info| kernel(machine, info)).collect();
+    let each = graph.ops.iter().map(|op| match op.kind {
+        OpKind::Described(info) => known[info as usize].saturating_mul(op.times.into()),
+        OpKind::Constant | OpKind::Whole => 0,
+    });
+    each.fold(0, i128::saturating_add)
 }
 
 /// What an op costs that every device does as a whole.
-fn kernel(request: &Request<'_>, info: &OpInfo) -> i128 {
+fn kernel(machine: &Machine, info: &OpInfo) -> i128 {
     let written = info.results.iter().map(|shape| {
         let elements = shape.extents.iter().fold(1, |product: u64, &extent| product.saturating_mul(extent));
         crate::op_info::bytes(elements, shape.bits)
     });
     let bytes = info.reads.iter().copied().chain(written).fold(0, u64::saturating_add);
     let kernel = Kernel { op: info.name, element: info.element, flops: info.flops, bytes };
-    request.machine.kernel_time(&kernel).picoseconds().into()
+    machine.kernel_time(&kernel).picoseconds().into()
 }
 
 /// What it costs to reduce all of a tensor over all devices.

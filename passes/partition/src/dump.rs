@@ -31,7 +31,7 @@ pub(crate) fn names(settings: &[Setting<'_>], file: &str) -> Vec<String> {
 }
 
 /// The problem of a function with all devices along one axis, in the contest's JSON. Costs are picoseconds, or bytes, and
-/// as in every search a little more for memory, so that ties are broken by it. What the user pins is in it if the plan has one axis, too.
+/// a little more for memory, so that ties are broken by it. What the user pins is in it if the plan has one axis, too.
 ///
 /// # Errors
 /// When its numbers are larger than the format takes.
@@ -51,6 +51,7 @@ pub(crate) fn problem(setting: &Setting<'_>, planned: &Planned) -> Result<String
         allowed: &|tensor, stored| constraints.allow(tensor, stored),
         pinned: &pinned,
         memory: None,
+        ties: false,
     };
     match Problem::new(setting.graph, &prices, &limits) {
         Ok(problem) => Ok(write_json(&problem.selection)),

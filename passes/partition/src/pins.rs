@@ -119,7 +119,8 @@ impl Pins {
                     "{by}{name} cannot be partial: nothing makes terms of it by `{}`",
                     reducer.name()
                 );
-                let help = "only what an op reduces can lie as terms, and arguments come whole";
+                let help =
+                    "only what an op reduces can lie as terms; arguments come whole, and results go whole";
                 return self.wrong(span, message, Some(help.to_owned()));
             }
             _ => {}

@@ -170,7 +170,16 @@ struct Best {
     /// The bytes that the plan needs beyond the limit.
     excess: u64,
     cost: i128,
+    /// What decides among plans of the same cost: with bytes as the measure, the time of their kernels.
+    tie: i128,
     plan: Plan,
+}
+
+impl Best {
+    /// What is little of good plans, what counts most first.
+    fn rank(&self) -> (u64, i128, i128) {
+        (self.excess, self.cost, self.tie)
+    }
 }
 
 struct Found {
@@ -265,13 +274,13 @@ impl Run<'_, '_> {
         let mut since = 0;
         for group in groups.iter().cycle() {
             let Some(best) = &self.best else { break };
-            let (before, cost) = (self.spent, (best.excess, best.cost));
+            let (before, rank) = (self.spent, best.rank());
             if since >= groups.len() || self.stopped {
                 break;
             }
             let lists = Lists::along(self.request.graph, &best.plan, group, self.request.constraints);
             self.solve_within("descent", &lists)?;
-            let is_better = self.best.as_ref().is_some_and(|best| (best.excess, best.cost) < cost);
+            let is_better = self.best.as_ref().is_some_and(|best| best.rank() < rank);
             since = if is_better { 0 } else { since + 1 };
             if !self.has_work(self.spent - before) {
                 break;
@@ -335,6 +344,7 @@ impl Run<'_, '_> {
             allowed: &|tensor, stored| constraints.allow(tensor, stored),
             pinned: &pinned,
             memory: memory.map(|(memory, limit)| (limit, memory.lives)),
+            ties: true,
         };
         let problem = Problem::new(self.request.graph, prices, &limits)?;
         let left = self.request.work.saturating_sub(self.spent).max(self.request.work / 20);
@@ -355,7 +365,7 @@ impl Run<'_, '_> {
         self.spent = self.spent.saturating_add(spent);
         match solution {
             Solution::Found { choices, bound, .. } => {
-                Ok(Found { plan: problem.plan(&choices), bound: Some(bound) })
+                Ok(Found { plan: problem.plan(&choices), bound: Some(bound.div_euclid(problem.scale())) })
             }
             // Of no plan at all there is no least peak.
             Solution::Infeasible { choices, .. } if choices.is_empty() => Err(Failure::Constrained),
@@ -374,10 +384,19 @@ impl Run<'_, '_> {
     /// Takes a plan if it is better than the best so far.
     fn consider(&mut self, plan: Plan) -> Result<(), Failure> {
         let cost = plan.evaluate(self.request.graph, self.prices)?.cost;
+        let tie = match self.request.objective {
+            Objective::Time => 0,
+            Objective::Bytes => {
+                let (machine, mesh) = (self.request.machine, self.prices.mesh.clone());
+                let times = Prices::new(machine, mesh, Objective::Time, self.request.reduce_scatter);
+                plan.evaluate(self.request.graph, &times)?.compute
+            }
+        };
         let excess =
             self.request.memory.map_or(0, |memory| (memory.peak)(&plan).saturating_sub(memory.limit));
-        if self.best.as_ref().is_none_or(|best| (excess, cost) < (best.excess, best.cost)) {
-            self.best = Some(Best { excess, cost, plan });
+        let found = Best { excess, cost, tie, plan };
+        if self.best.as_ref().is_none_or(|best| found.rank() < best.rank()) {
+            self.best = Some(found);
         }
         Ok(())
     }

@@ -51,7 +51,13 @@ pub(super) fn search(
     let mut stored: Vec<SmallVec<[Stored; 4]>> = program.stored();
     keep_constraints(request, &mesh, &mut stored)?;
     let lists = Lists { choices: graph.ops.iter().map(|op| program.choices(op)).collect(), stored };
-    let limits = Limits { domain: Domain::Listed(&lists), allowed: &|_, _| true, pinned: &[], memory: None };
+    let limits = Limits {
+        domain: Domain::Listed(&lists),
+        allowed: &|_, _| true,
+        pinned: &[],
+        memory: None,
+        ties: true,
+    };
     let problem = Problem::new(graph, &prices, &limits)?;
     let options = Options { work: Some(request.work.min(MOST_WORK)), ..Options::default() };
     let mut was_stopped = false;
