@@ -130,6 +130,7 @@ codes! {
     WRONG_CONSTRAINT = "T0802", "constraint that no plan can keep";
     OVER_MEMORY_LIMIT = "T0803", "memory limit that no plan keeps";
     CANNOT_PLAN = "T0804", "function whose memory cannot be planned";
+    UNKNOWN_TRIP_COUNT = "T0805", "loop that runs an unknown number of times";
 }
 
 #[cfg(test)]

@@ -31,4 +31,4 @@ pub use liveness::{Assumptions, Liveness, Storage, StorageId, StorageKind, bytes
 pub use peak::{Peak, Transient};
 pub use place::{Buffer, Overlap, Placement, place};
 pub use schedule::Schedule;
-pub use trip_count::trip_count;
+pub use trip_count::{TRIP_COUNT, trip_count};

@@ -2,18 +2,29 @@
 //!
 //! A loop counts if its condition compares one of its values with a number, its body adds a number to that value, and it
 //! begins at a number. Conditions, steps and numbers are read from descriptions and constants: `i < n` may be written with
-//! whatever op says `i < n`, and `n` may be carried round unchanged.
+//! whatever op says `i < n`, and `n` may be carried round unchanged. Of a loop that does not count, an [attribute](TRIP_COUNT)
+//! may say it.
 
 use tofu_ir::{AttrData, Control, Definition, ElementKind, ElementType, Module, OpId, Trait, VALUE, ValueId};
 use tofu_tdl::{BinaryOp, Comparison, Data, Descriptions, Literal, Scalar, ScalarId, Source, Tensor};
 
 use crate::source::{origin, part};
 
-/// How often the body of a loop runs; none if the op is no loop, or does not count.
+/// The attribute of a loop that says how often it runs, as an integer, where that does not follow from the loop.
+pub const TRIP_COUNT: &str = "tensor.trip_count";
+
+/// How often the body of a loop runs; none if the op is no loop, or if neither its form nor its attribute says so.
 pub fn trip_count(module: &Module, op: OpId, descriptions: &Descriptions) -> Option<u64> {
     if !matches!(module.def(op).interface(), Some(Control::While)) {
         return None;
     }
+    counted(module, op, descriptions).or_else(|| match module.attr_value(op, TRIP_COUNT)? {
+        &AttrData::Int(count, _) => u64::try_from(count).ok(),
+        _ => None,
+    })
+}
+
+fn counted(module: &Module, op: OpId, descriptions: &Descriptions) -> Option<u64> {
     let (_, test) = part(module, op, 0)?;
     let (block, last) = part(module, op, 1)?;
     let (comparison, a, b) = compared(module, module.operand(test, 0), descriptions)?;

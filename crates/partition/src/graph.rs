@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The same holds of the results of branches, and of the state of a step, where a result takes the place of an argument in
-//! the next step. Ops that only hand values on are not there at all: their results are their operands.
+//! the next step. A result of the function that is to lie otherwise than the value that is returned is a tensor of its own,
+//! too, which that value becomes. Ops that only hand values on are not there at all: their results are their operands.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -40,7 +41,7 @@ pub struct Graph<'m> {
     pub links: Vec<Link>,
     /// The tensors of the arguments of the function; none for what is no tensor.
     pub arguments: Vec<Option<TensorId>>,
-    /// The tensors that the function gives.
+    /// The tensors that the function gives: those of the values that are returned, or [of their own](Facts::own_results).
     pub results: Vec<Option<TensorId>>,
     /// What is known of ops; ops that are alike share it.
     pub infos: Vec<OpInfo>,
@@ -76,7 +77,7 @@ pub enum OpKind {
 /// A tensor: a value, or several that are one.
 #[derive(Clone, Debug)]
 pub struct Tensor {
-    /// The values, the first one that which gives it its name.
+    /// The values, the first one that which gives it its name; none of a result that is a tensor of its own.
     pub values: SmallVec<[ValueId; 1]>,
     /// Its type.
     pub ty: Type,
@@ -95,6 +96,11 @@ pub struct Tensor {
 }
 
 impl Tensor {
+    /// Whether it is a result of the function, and no value at all.
+    pub fn is_own_result(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// The bytes of all of it.
     pub fn bytes(&self) -> u64 {
         let elements = self.shape.iter().fold(1u64, |product, &extent| product.saturating_mul(extent));
@@ -119,6 +125,9 @@ pub struct Facts<'f> {
     pub trips: &'f dyn Fn(OpId) -> Option<u64>,
     /// Which arguments take the value of which results in the next step: their numbers.
     pub ties: &'f [(usize, usize)],
+    /// The numbers of the results that are tensors of their own, because something is asked of how they lie: what is returned
+    /// becomes them. Others lie as the value does; to have all of them apart would only give searches more to choose from.
+    pub own_results: &'f [usize],
     /// Whether a value is in memory, and not only passed on within a kernel.
     pub in_memory: &'f dyn Fn(ValueId) -> bool,
     /// Whether what an op only hands on may lie otherwise behind it: a tensor becomes another one there.
@@ -168,6 +177,9 @@ impl<'m> Graph<'m> {
         }
         walk.function(block)?;
         let mut graph = walk.graph;
+        for &result in facts.own_results {
+            graph.own_result(result);
+        }
         // Nobody else can reduce what the function gives.
         for &result in graph.results.iter().flatten() {
             graph.tensors[result as usize].partials = 0;
@@ -201,6 +213,30 @@ impl<'m> Graph<'m> {
     pub fn has_terms(&self, op: &Op, operand: usize) -> bool {
         let tensor = op.operands.get(operand).copied().flatten();
         tensor.is_some_and(|tensor| self.tensors[tensor as usize].partials & 1 << Reducer::Sum as u8 != 0)
+    }
+
+    /// Makes a result a tensor of its own.
+    fn own_result(&mut self, result: usize) {
+        let Some(from) = self.results.get(result).copied().flatten() else { return };
+        let of = &mut self.tensors[from as usize];
+        if of.is_own_result() {
+            return;
+        }
+        // To return it is to let it become the result. Terms of it would be no less to keep, and are nothing to return.
+        of.uses -= 1;
+        of.partials = 0;
+        let own = Tensor {
+            values: SmallVec::new(),
+            times: 1,
+            uses: 0,
+            partials: 0,
+            in_memory: false,
+            ..of.clone()
+        };
+        let to = self.tensors.len() as TensorId;
+        self.tensors.push(own);
+        self.results[result] = Some(to);
+        self.link(from, to, 1);
     }
 
     fn link(&mut self, from: TensorId, to: TensorId, times: u64) {

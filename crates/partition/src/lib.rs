@@ -13,12 +13,14 @@
 //! | `price` | the measure: time or bytes |
 //! | `domain`, `problem` | what may be chosen, and the problem as the solver takes it |
 //! | `constraints` | what a user asks of a plan |
+//! | `magnitude` | which numbers are too large |
 //! | `plan` | plans, checked and evaluated |
 //! | `search` | the searches |
 
 mod constraints;
 mod domain;
 mod graph;
+mod magnitude;
 mod op_info;
 mod plan;
 mod price;
@@ -37,5 +39,5 @@ pub use plan::{Broken, Evaluation, Plan, Sent};
 pub use price::{Objective, Prices, TensorShape};
 pub use problem::{Allowed, Lifetimes, Limits, Problem};
 pub use search::{Algorithm, Failure, Memory, Outcome, Progress, Request, search};
-pub use states::Stored;
+pub use states::{Stored, layouts_near};
 pub use way::{Choice, Choices, Wanted, Way, way_of};

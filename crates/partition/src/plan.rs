@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use tofu_ir::Type;
 use tofu_machine::Collective;
-use tofu_sharding::{Layouts, Mesh, Step};
+use tofu_sharding::{Layout, Layouts, Mesh, Reducer, Step};
 
 use crate::graph::{Graph, Op, OpKind, TensorId};
 use crate::price::{Prices, TensorShape};
@@ -249,8 +249,16 @@ impl Plan {
                     "tensor {number} has a copy that is not whole where the first is not"
                 ));
             }
-            if stored.first.is_partial() && tensor.partials == 0 {
-                return broken(format!("tensor {number} is kept as terms, but nothing makes terms of it"));
+            let is_made = |reducer: Reducer| tensor.partials & 1 << reducer as u8 != 0;
+            for axis in 0..axes.min(Layouts::MAX_AXES) {
+                if let Layout::Partial(reducer) = stored.first.on(axis)
+                    && !is_made(reducer)
+                {
+                    return broken(format!(
+                        "tensor {number} is partial by `{}` on axis {axis}, but nothing makes such terms of it",
+                        reducer.name()
+                    ));
+                }
             }
         }
         let mut done = Done { ways: Vec::new(), of: Vec::with_capacity(graph.ops.len()) };
@@ -311,6 +319,49 @@ impl Sum<'_, '_> {
     ) {
         if let Some(from) = stored.layouts().min_by_key(|&from| self.prices.convert(shape, from, to)) {
             self.send(self.prices.conversion(shape, from, to), times, tensor, None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{graph, is_named, program};
+
+    /// Terms are kept only by a reducer that makes them: each one, on each axis, of tensors that something sums, takes the
+    /// greatest of, or neither.
+    #[test]
+    fn terms_are_those_that_something_makes() {
+        let module = program(
+            "func @f(%x: tensor<8x8xf32>) -> tensor<8xf32> {
+  %z = tensor.constant dense<0.0> : tensor<f32>
+  %s = tensor.reduce %x, %z {dimensions = [1]} ({
+    ^body(%a: tensor<f32>, %b: tensor<f32>):
+      %c = tensor.add %a, %b
+      tensor.yield %c
+  })
+  %m = tensor.reduce %x, %z {dimensions = [1]} ({
+    ^body(%a: tensor<f32>, %b: tensor<f32>):
+      %c = tensor.maximum %a, %b
+      tensor.yield %c
+  })
+  %t = tensor.tanh %s
+  %u = tensor.tanh %m
+  %y = tensor.add %t, %u
+  return %y
+}",
+        );
+        let graph = graph(&module, 0);
+        let mesh = Mesh::new([("x", 2), ("y", 2)]).unwrap();
+        let made = [("s", Some(Reducer::Sum)), ("m", Some(Reducer::Max)), ("t", None), ("x", None)];
+        for (name, made) in made {
+            let tensor = graph.tensors.iter().position(|tensor| is_named(&graph, tensor, name)).unwrap();
+            for (axis, reducer) in (0..2).flat_map(|axis| Reducer::ALL.map(|reducer| (axis, reducer))) {
+                let mut plan = Plan::replicated(&graph, &mesh);
+                plan.stored[tensor].first = Layouts::REPLICATED.with(axis, Layout::Partial(reducer));
+                let holds = plan.verify(&graph).is_ok();
+                assert_eq!(holds, made == Some(reducer), "{name} {axis} {}", reducer.name());
+            }
         }
     }
 }

@@ -11,6 +11,9 @@
 //! become one another, the edge joins their nodes.
 //!
 //! Ops that are alike and tensors of one type have the same choices, so their costs are made once.
+//!
+//! Of plans that send the same bytes, the faster one is better, and the one that needs less memory. So bytes are multiplied with
+//! a [scale](Problem::scale) that leaves room below them for the time of all kernels and all memory.
 
 mod build;
 
@@ -45,6 +48,8 @@ pub struct Limits<'f> {
     pub pinned: &'f [TensorId],
     /// Bytes that a device has, and when tensors occupy them; none if there is no limit.
     pub memory: Option<(u64, Lifetimes<'f>)>,
+    /// Whether time and memory decide among plans that send the same bytes.
+    pub ties: bool,
 }
 
 /// The problem of a graph.
@@ -63,6 +68,7 @@ pub struct Problem<'a> {
     node_of_tensor: Vec<u32>,
     node_of_op: Vec<Option<u32>>,
     entries: u64,
+    scale: i64,
 }
 
 impl<'a> Problem<'a> {
@@ -81,6 +87,11 @@ impl<'a> Problem<'a> {
     /// The entries of all matrices that were made, which is most of what building takes.
     pub fn entries(&self) -> u64 {
         self.entries
+    }
+
+    /// What all costs are multiplied with: a plan costs what is left of a sum of these divided by it, without the rest.
+    pub fn scale(&self) -> i128 {
+        self.scale.into()
     }
 
     /// The plan of a choice for each node.
@@ -133,7 +144,7 @@ pub(crate) fn becomes(prices: &Prices<'_>, shape: TensorShape<'_>, stored: Store
 }
 
 /// Of plans that cost the same, the one that needs less memory is better: a picosecond for each MiB that tensors take. With
-/// bytes as the objective nothing is added.
+/// bytes as the objective nothing is added; there, what the scale leaves room for decides.
 pub(crate) fn tie_break(prices: &Prices<'_>, bytes: u64) -> i64 {
     match prices.objective {
         Objective::Time => (bytes >> 20) as i64,

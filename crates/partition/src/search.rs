@@ -32,6 +32,7 @@ use self::practice::Practice;
 use self::tofu::Rules;
 use crate::constraints::Constraints;
 use crate::graph::Graph;
+use crate::magnitude;
 use crate::plan::{Broken, Evaluation, Plan};
 use crate::price::Objective;
 use crate::problem::Lifetimes;
@@ -193,6 +194,7 @@ pub fn search(
     request: &Request<'_>,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Outcome, Failure> {
+    magnitude::check(request)?;
     match request.algorithm {
         Algorithm::Optimal => optimal::search(request, progress),
         Algorithm::Tofu => tofu::search(request, Rules { one_cut: false, reductions: true }, progress),

@@ -113,6 +113,67 @@ pub(crate) fn all_layouts(mesh: &Mesh, extents: &[u64], partials: u8, symmetry: 
     found
 }
 
+/// So many layouts are looked at for each that is asked for: those that split what gets no smaller are passed over.
+const LOOKED_AT: usize = 16;
+
+/// The layouts that a tensor may have, those first that differ from `from` on the fewest axes, `most` at most; and whether
+/// these are all.
+pub fn layouts_near(
+    graph: &Graph<'_>,
+    tensor: TensorId,
+    mesh: &Mesh,
+    from: Layouts,
+    most: usize,
+) -> (Vec<Layouts>, bool) {
+    let of = &graph.tensors[tensor as usize];
+    let axes = mesh.axes().len().min(Layouts::MAX_AXES);
+    let on: Vec<Vec<Layout>> =
+        mesh.axes()[..axes].iter().map(|axis| on_axis(&of.shape, of.partials, axis.size)).collect();
+    let mut near = vec![from];
+    // Those that differ on so many axes, each with the axes behind the last of them.
+    let mut level = vec![(from, 0)];
+    let mut looked_at = 0;
+    for _ in 0..axes {
+        let mut next = Vec::new();
+        for (before, first) in level {
+            for (axis, on) in on.iter().enumerate().skip(first) {
+                for &layout in on.iter().filter(|&&layout| layout != from.on(axis)) {
+                    let layouts = before.with(axis, layout);
+                    looked_at += 1;
+                    let is_possible = is_possible(mesh, &of.shape, layouts);
+                    let is_full = is_possible && near.len() >= most;
+                    if is_full || looked_at > most.saturating_mul(LOOKED_AT) {
+                        return (near, false);
+                    }
+                    near.extend(is_possible.then_some(layouts));
+                    next.push((layouts, axis + 1));
+                }
+            }
+        }
+        level = next;
+    }
+    (near, true)
+}
+
+/// Whether each axis makes the tensor smaller, along what the axes before leave of it, or holds terms of it or all.
+fn is_possible(mesh: &Mesh, extents: &[u64], layouts: Layouts) -> bool {
+    let axes = mesh.axes().len().min(Layouts::MAX_AXES);
+    let mut before = Layouts::REPLICATED;
+    let is_smaller = (0..axes).all(|axis| {
+        let layout = layouts.on(axis);
+        let shards = |dim: usize| before.shards(mesh, dim);
+        let is_smaller = match layout {
+            Layout::Split(dim) => {
+                share(extents[dim], shards(dim) * mesh.axes()[axis].size) < share(extents[dim], shards(dim))
+            }
+            Layout::Replicated | Layout::Partial(_) => true,
+        };
+        before = before.with(axis, layout);
+        is_smaller
+    });
+    is_smaller && has_one_reducer(layouts, axes)
+}
+
 /// All ways of keeping a tensor, one for each orbit of the symmetry.
 pub(crate) fn all_states(
     prices: &Prices<'_>,
@@ -152,4 +213,34 @@ fn gathers(from: Layouts, axes: usize) -> Vec<Layouts> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{graph, program};
+
+    /// The nearest come first, and all are those that the search has, on meshes with axes that split nothing, too.
+    #[test]
+    fn near_layouts_are_all_layouts() {
+        let module = program("func @f(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {\n  return %x\n}");
+        let graph = graph(&module, 0);
+        for sizes in [&[2u64][..], &[2, 2], &[4, 2], &[1, 3], &[2, 2, 2], &[7, 2]] {
+            let names = ["x", "y", "z"];
+            let mesh = Mesh::new(names.iter().copied().zip(sizes.iter().copied())).unwrap();
+            let mut all = all_layouts(&mesh, &[4, 6], 0, &Symmetry::none());
+            all.sort_unstable();
+            for &from in &all {
+                let (mut near, is_all) = layouts_near(&graph, 0, &mesh, from, 1000);
+                assert!(is_all);
+                let differs =
+                    |layouts: &Layouts| (0..3).filter(|&axis| layouts.on(axis) != from.on(axis)).count();
+                assert!(near.is_sorted_by_key(differs));
+                let (some, is_all) = layouts_near(&graph, 0, &mesh, from, 3);
+                assert_eq!((&some[..], is_all), (&near[..near.len().min(3)], near.len() <= 3));
+                near.sort_unstable();
+                assert_eq!(near, all);
+            }
+        }
+    }
 }

@@ -27,7 +27,8 @@ pub(crate) fn graph(module: &Module, tied: usize) -> Graph<'_> {
     let top = module.blocks(module.region(module.root(), 0))[0];
     let function = module.ops(top).next().unwrap();
     let ties: Vec<(usize, usize)> = (0..tied).map(|place| (place, place)).collect();
-    let facts = Facts { trips: &|_| None, ties: &ties, in_memory: &|_| true, converts: &|_| false };
+    let facts =
+        Facts { trips: &|_| None, ties: &ties, own_results: &[], in_memory: &|_| true, converts: &|_| false };
     Graph::of(module, function, &Descriptions::new(), &facts).unwrap()
 }
 

@@ -70,6 +70,14 @@ pub trait Artifacts: Send + Sync {
     /// # Errors
     /// When they cannot be written.
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+
+    /// Tells whether something can be written under `name`, as far as that is known before it is. Nothing is written.
+    ///
+    /// # Errors
+    /// Why not.
+    fn check(&self, _name: &str) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Shows listings to the user: passes whose purpose it is to show something print through it.
@@ -263,6 +271,14 @@ impl<'a> PassContext<'a> {
         })
     }
 
+    /// Checks that an artifact of this name can be written, so that nobody waits for one in vain.
+    ///
+    /// # Errors
+    /// When it is known already that it cannot.
+    pub fn check_artifact(&self, name: &str) -> Result<(), Diagnostic> {
+        self.session.artifacts.check(name).map_err(|error| cannot_write(self.pass, name, &error))
+    }
+
     /// Makes an artifact. It is written after the pass, those of functions in the order of the functions; if that
     /// fails, so does the run.
     pub fn write(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) {
@@ -296,4 +312,11 @@ impl<'a> PassContext<'a> {
     pub fn cancellation(&self) -> &Cancellation {
         &self.session.cancellation
     }
+}
+
+/// What is said of an artifact that cannot be written.
+pub(crate) fn cannot_write(pass: &str, name: &str, error: &io::Error) -> Diagnostic {
+    let error = error.to_string();
+    let error = error.split(" (os error").next().unwrap_or(&error);
+    Diagnostic::error(&codes::CANNOT_WRITE, Span::NONE, format!("`{pass}` cannot write `{name}`: {error}"))
 }

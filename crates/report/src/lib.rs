@@ -6,6 +6,6 @@
 mod report;
 
 pub use report::{
-    Algorithm, Collective, Memory, Partition, PlannedValue, REPORT_VERSION, Refused, Report, Section,
-    Simulation, Timing,
+    Algorithm, Collective, FunctionReport, Memory, Partition, PlannedValue, REPORT_VERSION, Refused, Report,
+    Section, Simulation, Timing,
 };

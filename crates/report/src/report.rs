@@ -23,12 +23,27 @@ pub struct Report {
     /// The axes over them, the slowest first.
     #[serde(serialize_with = "as_map")]
     pub mesh: Vec<(String, u64)>,
+    /// How long planning took.
+    pub timing: Timing,
+    /// What was found about the first function that was planned, or about the program.
+    #[serde(flatten)]
+    pub findings: FunctionReport,
+    /// What was found about the others.
+    pub functions: Vec<FunctionReport>,
+    /// The function that the next section is about: none of `functions`, or this one.
+    #[serde(skip)]
+    current: Option<usize>,
+}
+
+/// What was found about a function.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct FunctionReport {
+    /// The function.
+    pub function: Option<String>,
     /// How tensors are split.
     pub partition: Option<Partition>,
     /// What a device holds.
     pub memory: Option<Memory>,
-    /// How long planning took.
-    pub timing: Timing,
     /// How long a step of the program takes.
     pub simulation: Option<Simulation>,
     /// The values, in the order of the program.
@@ -104,7 +119,7 @@ pub struct Memory {
 /// How long planning took. These are the only fields that differ from run to run.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Timing {
-    /// Searching for the plan.
+    /// Searching for the plans of all functions.
     pub search_seconds: Option<f64>,
     /// All of the run.
     pub total_seconds: Option<f64>,
@@ -150,11 +165,15 @@ pub struct Algorithm {
     pub peak_bytes: Option<u64>,
     /// How long a step takes.
     pub step_seconds: Option<f64>,
+    /// Why it found no plan; `null` where it found one.
+    pub reason: Option<String>,
 }
 
 /// What a pass has to say.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Section {
+    /// The function that what follows is about.
+    Function(String),
     /// The machine, how many of its devices, and the axes over them.
     Target {
         /// The machine's name.
@@ -185,32 +204,50 @@ impl Report {
             machine: None,
             devices: None,
             mesh: Vec::new(),
-            partition: None,
-            memory: None,
             timing: Timing::default(),
-            simulation: None,
-            shardings: Vec::new(),
-            algorithms: Vec::new(),
+            findings: FunctionReport::default(),
+            functions: Vec::new(),
+            current: None,
         }
     }
 
     /// Adds what a pass says; it takes the place of what was said of the same before.
     pub fn add(&mut self, section: Section) {
+        let current = match self.current {
+            Some(other) => &mut self.functions[other],
+            None => &mut self.findings,
+        };
         match section {
+            Section::Function(name) => self.turn_to(name),
             Section::Target { machine, devices, mesh } => {
                 self.machine = Some(machine);
                 self.devices = Some(devices);
                 self.mesh = mesh;
             }
             Section::Partition(partition, timing) => {
-                self.partition = Some(partition);
-                self.timing.search_seconds = timing.search_seconds;
+                current.partition = Some(partition);
+                let seconds = [self.timing.search_seconds, timing.search_seconds];
+                self.timing.search_seconds = seconds.into_iter().flatten().reduce(|a, b| a + b);
             }
-            Section::Memory(memory) => self.memory = Some(memory),
-            Section::Simulation(simulation) => self.simulation = Some(simulation),
-            Section::Shardings(shardings) => self.shardings = shardings,
-            Section::Algorithms(algorithms) => self.algorithms = algorithms,
+            Section::Memory(memory) => current.memory = Some(memory),
+            Section::Simulation(simulation) => current.simulation = Some(simulation),
+            Section::Shardings(shardings) => current.shardings = shardings,
+            Section::Algorithms(algorithms) => current.algorithms = algorithms,
         }
+    }
+
+    /// What follows is about this function.
+    fn turn_to(&mut self, name: String) {
+        if self.findings.function.as_ref().is_none_or(|first| *first == name) {
+            self.findings.function = Some(name);
+            self.current = None;
+            return;
+        }
+        let known = self.functions.iter().position(|other| other.function.as_ref() == Some(&name));
+        self.current = known.or_else(|| {
+            self.functions.push(FunctionReport { function: Some(name), ..FunctionReport::default() });
+            Some(self.functions.len() - 1)
+        });
     }
 
     /// As JSON, with a line break at the end.
@@ -241,9 +278,9 @@ mod tests {
         let text = Report::new("a.mlir").to_json();
         let read: Value = serde_json::from_str(&text).unwrap();
         let expected = json!({
-            "version": 1, "input": "a.mlir", "machine": null, "devices": null, "mesh": {}, "partition": null,
-            "memory": null, "timing": {"search_seconds": null, "total_seconds": null}, "simulation": null,
-            "shardings": [], "algorithms": [],
+            "version": 1, "input": "a.mlir", "machine": null, "devices": null, "mesh": {},
+            "timing": {"search_seconds": null, "total_seconds": null}, "function": null, "partition": null,
+            "memory": null, "simulation": null, "shardings": [], "algorithms": [], "functions": [],
         });
         assert_eq!(read, expected);
     }
@@ -257,5 +294,52 @@ mod tests {
         let place = |what: &str| text.find(what).unwrap();
         assert!(place("\"y\": 4") < place("\"a\": 2"));
         assert!(place("\"version\"") < place("\"input\"") && place("\"input\"") < place("\"machine\""));
+    }
+
+    #[test]
+    fn each_function_has_its_own() {
+        let memory = |bytes| {
+            let (placed_bytes, lower_bound_bytes, host_bytes) = (None, None, None);
+            Section::Memory(Memory {
+                peak_bytes: bytes,
+                placed_bytes,
+                lower_bound_bytes,
+                limit_bytes: 8,
+                host_bytes,
+            })
+        };
+        let mut report = Report::new("a.mlir");
+        // A second pass over the first one takes the place of what the first pass has said.
+        for (name, bytes) in [("@f", 1), ("@g", 2), ("@h", 3), ("@f", 4), ("@g", 5)] {
+            report.add(Section::Function(name.to_owned()));
+            report.add(memory(bytes));
+        }
+        let read: Value = serde_json::from_str(&report.to_json()).unwrap();
+        let found = |of: &Value| (of["function"].clone(), of["memory"]["peak_bytes"].clone());
+        let others: Vec<(Value, Value)> = read["functions"].as_array().unwrap().iter().map(found).collect();
+        assert_eq!(found(&read), (json!("@f"), json!(4)));
+        assert_eq!(others, [(json!("@g"), json!(5)), (json!("@h"), json!(3))]);
+    }
+
+    #[test]
+    fn searches_add_up() {
+        let mut report = Report::new("a.mlir");
+        let partition = Partition {
+            function: "@f".to_owned(),
+            algorithm: "optimal".to_owned(),
+            objective: "time".to_owned(),
+            cost: 0.0,
+            lower_bound: None,
+            gap: None,
+            was_stopped: false,
+            communication_bytes_per_device: 0,
+            collectives: Vec::new(),
+            refused: Vec::new(),
+        };
+        for _ in 0..2 {
+            let timing = Timing { search_seconds: Some(1.0), total_seconds: None };
+            report.add(Section::Partition(partition.clone(), timing));
+        }
+        assert_eq!(report.timing.search_seconds, Some(2.0));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tofu_partition::Algorithm;
 use tofu_pass::PassContext;
 
-use crate::plan::{Planned, Setting};
+use crate::plan::{Planned, Setting, reason};
 use crate::summary::Measured;
 use crate::text::{bytes, cost, left, right, seconds, time};
 
@@ -14,8 +14,8 @@ use crate::text::{bytes, cost, left, right, seconds, time};
 #[derive(Debug)]
 pub(crate) struct Compared {
     pub(crate) algorithm: Algorithm,
-    /// Nothing if it found no plan.
-    pub(crate) found: Option<Found>,
+    /// What it found, or why nothing.
+    pub(crate) found: Result<Found, String>,
 }
 
 /// A plan, and how it was found.
@@ -40,14 +40,19 @@ pub(crate) fn all(setting: &Setting<'_>, planned: &Planned, cx: &PassContext<'_>
     };
     let one = |algorithm: Algorithm| {
         let found = if algorithm == setting.options.algorithm.0 {
-            Some(found(&planned.outcome, planned.search))
+            Ok(found(&planned.outcome, planned.search))
+        } else if cx.cancellation().is_cancelled() {
+            Err("the run was asked to end".to_owned())
         } else {
             let searched = setting.search(algorithm, planned.asked_mesh.clone(), &planned.constraints, cx);
-            searched.ok().map(|(outcome, search)| found(&outcome, search))
+            searched.map(|(outcome, search)| found(&outcome, search)).map_err(|failure| reason(&failure))
         };
         Compared { algorithm, found }
     };
-    Algorithm::ALL.into_iter().map(one).collect()
+    let all = Algorithm::ALL.into_iter().map(one).collect();
+    // Whoever asked for an end has got it: the run goes on.
+    cx.cancellation().take();
+    all
 }
 
 /// The columns of the table, whose longest entries are `1023.9 MiB` and, beyond the limit, `1023.9 MiB!`.
@@ -56,7 +61,8 @@ const WIDTHS: [usize; 6] = [10, 9, 11, 10, 12, 10];
 /// A table of it.
 pub(crate) fn text(setting: &Setting<'_>, compared: &[Compared]) -> String {
     let objective = setting.options.objective.objective();
-    let best = compared.iter().filter_map(|compared| Some(compared.found.as_ref()?.cost)).min().unwrap_or(0);
+    let best =
+        compared.iter().filter_map(|compared| Some(compared.found.as_ref().ok()?.cost)).min().unwrap_or(0);
     let mut out = format!(
         "Algorithms for {} on {} devices of `{}`\n\n",
         setting.function(),
@@ -69,7 +75,7 @@ pub(crate) fn text(setting: &Setting<'_>, compared: &[Compared]) -> String {
     let heads = row(["cost", "to best", "sends", "step", "peak", "search"]);
     let _ = writeln!(out, "  {}{heads}", left("algorithm", 15));
     for Compared { algorithm, found } in compared {
-        let Some(found) = found else {
+        let Ok(found) = found else {
             let _ = writeln!(out, "  {}{}", left(algorithm.name(), 15), right("no plan", 10));
             continue;
         };
@@ -88,9 +94,14 @@ pub(crate) fn text(setting: &Setting<'_>, compared: &[Compared]) -> String {
         let _ = writeln!(out, "  {}{cells}", left(algorithm.name(), 15));
     }
     if compared.iter().any(|compared| {
-        compared.found.as_ref().is_some_and(|found| found.measured.peak.bytes > setting.limit())
+        compared.found.as_ref().is_ok_and(|found| found.measured.peak.bytes > setting.limit())
     }) {
         let _ = writeln!(out, "\n  ! more than the {} that a device has", bytes(setting.limit()));
+    }
+    for Compared { algorithm, found } in compared {
+        if let Err(reason) = found {
+            let _ = writeln!(out, "\n  no plan of `{}`: {reason}", algorithm.name());
+        }
     }
     out
 }

@@ -7,8 +7,31 @@ use tofu_solver::write_json;
 
 use crate::plan::{Planned, Setting};
 
+/// The files for the problems of functions: the one that is asked for, or, of several functions, one for each with the name of
+/// the function in its own. None if nothing is asked for.
+pub(crate) fn names(settings: &[Setting<'_>], file: &str) -> Vec<String> {
+    if file.is_empty() || settings.len() == 1 {
+        return settings.iter().filter(|_| !file.is_empty()).map(|_| file.to_owned()).collect();
+    }
+    let begin = file.rfind('/').map_or(0, |place| place + 1);
+    let stem = file[begin..].rfind('.').filter(|&dot| dot > 0).map_or(file.len(), |dot| begin + dot);
+    let plain = |name: char| if name.is_ascii_alphanumeric() || "_-".contains(name) { name } else { '_' };
+    let mut names: Vec<String> = Vec::new();
+    for (number, setting) in settings.iter().enumerate() {
+        let function: String = setting.function().trim_start_matches('@').chars().map(plain).collect();
+        let name = format!("{}.{function}{}", &file[..stem], &file[stem..]);
+        let is_taken = names.contains(&name);
+        names.push(if is_taken {
+            format!("{}.{function}.{number}{}", &file[..stem], &file[stem..])
+        } else {
+            name
+        });
+    }
+    names
+}
+
 /// The problem of a function with all devices along one axis, in the contest's JSON. Costs are picoseconds, or bytes, and
-/// as in every search a little more for memory, so that ties are broken by it. What the user pins is in it if the plan has one axis, too.
+/// a little more for memory, so that ties are broken by it. What the user pins is in it if the plan has one axis, too.
 ///
 /// # Errors
 /// When its numbers are larger than the format takes.
@@ -28,6 +51,7 @@ pub(crate) fn problem(setting: &Setting<'_>, planned: &Planned) -> Result<String
         allowed: &|tensor, stored| constraints.allow(tensor, stored),
         pinned: &pinned,
         memory: None,
+        ties: false,
     };
     match Problem::new(setting.graph, &prices, &limits) {
         Ok(problem) => Ok(write_json(&problem.selection)),

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use tofu_diagnostics::{Diagnostic, Span, codes, suggest};
-use tofu_partition::{Constraints, Plan, Sent, Stored, TensorId};
+use tofu_ir::ValueId;
+use tofu_partition::{Constraints, Plan, Sent, Stored, TensorId, layouts_near};
 use tofu_pass::PassContext;
-use tofu_sharding::{Layout, Layouts, Mesh, Reducer, share};
+use tofu_sharding::{Layouts, Mesh};
 
 use crate::names::Names;
 use crate::plan::{Planned, Setting};
@@ -14,36 +15,56 @@ use crate::text::{bytes, cost, layouts, left, right};
 /// So many layouts are shown, and everything else is planned anew for each.
 const MOST_SEARCHES: usize = 8;
 
-/// The explanation of a value.
+/// So many layouts are priced with everything else as it is.
+const MOST_LAYOUTS: usize = 200;
+
+/// A value to explain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject {
+    value: ValueId,
+    tensor: TensorId,
+}
+
+/// The value of a name, in each function that has one; nothing at all if none is asked for.
 ///
 /// # Errors
-/// When there is no such value.
+/// When no function has it.
+pub(crate) fn subjects(settings: &[Setting<'_>], name: &str) -> Result<Vec<Option<Subject>>, Diagnostic> {
+    if name.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: Vec<Names<'_>> = settings.iter().map(|setting| Names::of(setting.graph)).collect();
+    let found = names.iter().map(|names| names.find(name));
+    let found: Vec<Option<Subject>> =
+        found.map(|found| found.map(|(value, tensor)| Subject { value, tensor })).collect();
+    if found.iter().any(Option::is_some) {
+        return Ok(found);
+    }
+    let all: Vec<String> = names.iter().flat_map(Names::all).collect();
+    let name = name.trim_start_matches('%');
+    let help = suggest::did_you_mean(name, all.iter().map(String::as_str)).unwrap_or_else(|| {
+        let functions: Vec<String> = settings.iter().map(Setting::function).collect();
+        let (has, functions) = (if functions.len() == 1 { "has" } else { "have" }, functions.join("`, `"));
+        format!("`{functions}` {has} {} tensors; they are named as in the program that is written", all.len())
+    });
+    let message = format!("there is no tensor `%{name}` to explain");
+    Err(Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message).help(help))
+}
+
+/// The explanation of a value.
 pub(crate) fn text(
     setting: &Setting<'_>,
     planned: &Planned,
-    name: &str,
+    subject: Subject,
     cx: &PassContext<'_>,
-) -> Result<String, Diagnostic> {
+) -> String {
     let graph = setting.graph;
-    let names = Names::of(graph);
-    let Some((value, tensor)) = names.find(name) else {
-        let all = names.all();
-        let near = suggest::did_you_mean(name.trim_start_matches('%'), all.iter().map(String::as_str));
-        let message = format!("there is no tensor `%{}` to explain", name.trim_start_matches('%'));
-        let help = near.unwrap_or_else(|| {
-            format!(
-                "`{}` has {} tensors; they are named as in the program that is written",
-                setting.function(),
-                all.len()
-            )
-        });
-        return Err(Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message).help(help));
-    };
+    let Subject { value, tensor } = subject;
     let plan = &planned.outcome.plan;
     let of = &graph.tensors[tensor as usize];
     let ty = graph.module.type_text(of.ty);
     let kept = plan.stored[tensor as usize];
-    let name = name.trim_start_matches('%');
+    let name = Names::of(graph).get(value);
     let made = match graph.module.defining_op(value) {
         Some(op) => format!("made by `{}`", graph.module.def(op).written_name()),
         None => "given to the function".to_owned(),
@@ -60,7 +81,7 @@ pub(crate) fn text(
     }
     alternatives(&mut out, setting, planned, tensor, cx);
     conversions(&mut out, setting, planned, tensor);
-    Ok(out)
+    out
 }
 
 /// A layout, and what the step costs with it.
@@ -86,7 +107,12 @@ fn alternatives(
     let kept = plan.stored[tensor as usize];
     let best = planned.outcome.evaluation.cost;
     let mut all: Vec<Alternative> = Vec::new();
-    for layouts in possible(&plan.mesh, &of.shape, of.partials) {
+    let (near, mut is_all) = layouts_near(setting.graph, tensor, &plan.mesh, kept.first, MOST_LAYOUTS);
+    for layouts in near {
+        if cx.cancellation().is_cancelled() {
+            is_all = false;
+            break;
+        }
         let mut other: Plan = plan.clone();
         // What it is converted to is free to be what it was.
         other.stored[tensor as usize] = if layouts == kept.first { kept } else { Stored::only(layouts) };
@@ -101,6 +127,9 @@ fn alternatives(
         if alternative.layouts == kept.first {
             alternative.anew = Some(best);
             continue;
+        }
+        if cx.cancellation().is_cancelled() {
+            break;
         }
         let constraints = pinned(&planned.constraints, tensor, alternative.layouts, &plan.mesh);
         let found = setting.search(setting.options.algorithm.0, Some(plan.mesh.clone()), &constraints, cx);
@@ -142,30 +171,16 @@ fn alternatives(
         let (others, from, to) = (all.len() - MOST_SEARCHES, told(first.fixed), told(last.fixed));
         let _ = writeln!(out, "  and {others} others, from {from} to {to} with all else kept");
     }
+    // Whoever asked for an end has got it: the run goes on.
+    if cx.cancellation().take() {
+        out.push_str("  The run was asked to end: there may be others, and some were not planned anew.\n");
+    } else if !is_all {
+        out.push_str("  There are more: only those were looked at that differ on few axes.\n");
+    }
 }
 
 fn shape_of(tensor: &tofu_partition::Tensor) -> tofu_partition::TensorShape<'_> {
     tofu_partition::TensorShape { ty: tensor.ty, extents: &tensor.shape, bits: tensor.element.bits() }
-}
-
-/// All layouts of a tensor in which each axis makes it smaller, or holds terms of it.
-fn possible(mesh: &Mesh, shape: &[u64], partials: u8) -> Vec<Layouts> {
-    let mut all = vec![Layouts::REPLICATED];
-    for axis in 0..mesh.axes().len().min(Layouts::MAX_AXES) {
-        let mut more = Vec::new();
-        for &before in &all {
-            let splits = (0..shape.len().min(Layouts::MAX_RANK)).filter(|&dim| {
-                let shards = before.shards(mesh, dim);
-                share(shape[dim], shards * mesh.axes()[axis].size) < share(shape[dim], shards)
-            });
-            more.push(before);
-            more.extend(splits.map(|dim| before.with(axis, Layout::Split(dim))));
-            let reducers = Reducer::ALL.into_iter().filter(|&reducer| partials & 1 << reducer as u8 != 0);
-            more.extend(reducers.map(|reducer| before.with(axis, Layout::Partial(reducer))));
-        }
-        all = more;
-    }
-    all
 }
 
 fn pinned(before: &Constraints, tensor: TensorId, layouts: Layouts, mesh: &Mesh) -> Constraints {

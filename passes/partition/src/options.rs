@@ -32,18 +32,37 @@ impl OptionValue for MeshAxes {
     }
 
     fn parse(text: &str) -> Option<MeshAxes> {
-        let text = String::parse(text)?;
-        let axis = |axis: &str| {
-            let (name, size) = axis.split_once(':')?;
-            Some((name.trim().to_owned(), size.trim().parse().ok()?))
-        };
-        let axes: Vec<(String, u64)> = text.split(',').map(axis).collect::<Option<_>>()?;
-        Mesh::new(axes).ok().map(MeshAxes)
+        MeshAxes::read(text).ok()
+    }
+
+    fn refusal(text: &str) -> Option<String> {
+        MeshAxes::read(text).err()
     }
 
     fn text(&self) -> String {
         let axes = self.0.axes().iter().map(|axis| format!("{}:{}", axis.name, axis.size));
         axes.collect::<Vec<_>>().join(",")
+    }
+}
+
+impl MeshAxes {
+    /// # Errors
+    /// What is wrong with the text.
+    fn read(text: &str) -> Result<MeshAxes, String> {
+        let text = String::parse(text).ok_or("a quote is missing")?;
+        let axis = |axis: &str| {
+            let (name, size) = axis.split_once(':').ok_or_else(|| {
+                format!("`{}` does not say how many devices are along it: `{}:2`", axis.trim(), axis.trim())
+            })?;
+            let size = size.trim();
+            let size = size.parse().map_err(|_| format!("`{size}` is no number of devices"))?;
+            Ok((name.trim().to_owned(), size))
+        };
+        if text.trim().is_empty() {
+            return Err("a mesh has at least one axis".to_owned());
+        }
+        let axes: Vec<(String, u64)> = text.split(',').map(axis).collect::<Result<_, String>>()?;
+        Mesh::new(axes).map(MeshAxes)
     }
 }
 

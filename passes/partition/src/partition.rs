@@ -4,7 +4,7 @@ use tofu_diagnostics::{Diagnostic, Severity, codes, suggest};
 use tofu_dialect_func::{FUNC, TooLarge, VISIBILITY, body, inline_calls_keeping};
 use tofu_dialect_stablehlo::keep_shardings;
 use tofu_ir::{AttrData, Module, OpId};
-use tofu_partition::Algorithm;
+use tofu_partition::{Algorithm, Graph};
 use tofu_pass::{
     ByteSize, Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options,
 };
@@ -12,8 +12,9 @@ use tofu_report::Section;
 use tofu_sharding::Mesh;
 use tofu_tdl::Descriptions;
 
+use crate::explain::Subject;
 use crate::facts::Known;
-use crate::incoming::{Incoming, Pin, Place};
+use crate::incoming::{Incoming, Pin};
 use crate::options::{AlgorithmName, Collectives, MeshAxes, ObjectiveName};
 use crate::plan::{Planned, Setting};
 use crate::rewrite::{Assignment, write_mesh};
@@ -44,7 +45,7 @@ pass_options! {
         pub collectives: Collectives = Collectives::Manual,
         /// Dimensions that axes must split, by their names, by their extents, or of a value: `"batch:x 50257:x arg3.0:y"`.
         pub rules: String = String::new(),
-        /// Writes the problem on one axis, as `tofu-solve` reads it, into this file.
+        /// Writes the problem on one axis, as `tofu-solve` reads it, into this file; those of several functions into files with their names in this one.
         pub dump_problem: String = String::new(),
         /// Prints what every algorithm finds.
         pub compare_algorithms: bool = false,
@@ -80,35 +81,29 @@ impl Pass for Partition {
             Err(found) => return cx.report_all(found).map(|()| Changed::No),
         };
         let target = Target::of(self, cx, &incoming)?;
-        let descriptions = Descriptions::new();
-        let mut mesh = target.mesh.clone();
+        let splits = match self.split_all(cx, &target, &functions, &incoming) {
+            Ok(splits) => splits,
+            Err(found) => return cx.report_all(found).map(|()| Changed::No),
+        };
+        // All functions of a program lie on one mesh.
+        let mesh = splits.first().map(|split| split.mesh.clone()).unwrap_or_default();
         let mut assignments = Vec::new();
-        for (&function, pins) in functions.iter().zip(&incoming.pins) {
-            let split = self.split(cx, &target, &descriptions, (function, mesh.clone(), pins));
-            let Split { assignment, mesh: used, shown, sections, dump, said } = match split {
-                Ok(split) => split,
-                Err(found) => return cx.report_all(found).map(|()| Changed::No),
-            };
-            let (split, whole) = assignment.counts();
-            cx.count("split values", split);
+        for split in splits {
+            let (divided, whole) = split.assignment.counts();
+            cx.count("split values", divided);
             cx.count("whole values", whole);
-            let [summary, listings] = shown;
+            let [summary, listings] = split.shown;
             cx.summarize(summary);
             if !listings.is_empty() {
                 cx.print(listings);
             }
-            for section in sections {
-                cx.find(section);
+            split.sections.into_iter().for_each(|section| cx.find(section));
+            if let Some((name, text)) = split.dump {
+                cx.write(name, text);
             }
-            if let Some(text) = dump {
-                cx.write(self.dump_problem.clone(), text);
-            }
-            cx.report_all(said)?;
-            // All functions of a program lie on one mesh.
-            mesh = Some(used);
-            assignments.push(assignment);
+            cx.report_all(split.said)?;
+            assignments.push(split.assignment);
         }
-        let mesh = mesh.unwrap_or_default();
         let name = write_mesh(cx.module, incoming.named, &mesh);
         for assignment in &assignments {
             assignment.write(cx.module, &name, &mesh);
@@ -140,50 +135,99 @@ struct Split {
     /// The summary, and listings that were asked for.
     shown: [String; 2],
     sections: Vec<Section>,
-    dump: Option<String>,
+    /// The problem, and the name of the file for it.
+    dump: Option<(String, String)>,
     said: Vec<Diagnostic>,
 }
 
 impl Partition {
-    fn split(
+    /// Plans all functions, each on the mesh of the first one. What can be refused is refused before anything is searched for.
+    fn split_all(
         &self,
         cx: &PassContext<'_>,
         target: &Target,
-        descriptions: &Descriptions,
-        (function, mesh, pins): (OpId, Option<Mesh>, &[Pin]),
-    ) -> Result<Split, Vec<Diagnostic>> {
+        functions: &[OpId],
+        incoming: &Incoming,
+    ) -> Result<Vec<Split>, Vec<Diagnostic>> {
         let module: &Module = cx.module;
-        let pinned = pins.iter().filter_map(|pin| match pin.place {
-            Place::Result(index) => Some(index),
-            Place::Value(_) => None,
-        });
-        let pinned: Vec<usize> = pinned.collect();
-        let known = Known::of(module, function, descriptions, &pinned).map_err(|error| vec![error])?;
-        let graph = known.graph(module, function, descriptions).map_err(|error| vec![error])?;
-        let setting = Setting { options: self, target, known: &known, graph: &graph };
-        let planned = Planned::of(&setting, mesh, pins, cx)?;
-        let measured = Measured::of(&setting, &planned.outcome.plan);
-        let mut sections = report::sections(&setting, &planned, &measured);
+        let descriptions = Descriptions::new();
+        let graph_of = |(&function, pins): (&OpId, &Vec<Pin>)| {
+            let known = Known::of(module, function, &descriptions, pins)?;
+            let graph = known.graph(module, function, &descriptions)?;
+            Ok((known, graph))
+        };
+        let graphs = functions.iter().zip(&incoming.pins).map(graph_of);
+        let graphs: Vec<(Known, Graph<'_>)> =
+            graphs.collect::<Result<_, _>>().map_err(|error| vec![error])?;
+        let settings: Vec<Setting<'_>> =
+            graphs.iter().map(|(known, graph)| Setting { options: self, target, known, graph }).collect();
+        let subjects = explain::subjects(&settings, &self.explain).map_err(|error| vec![error])?;
+        let dumps = dump::names(&settings, &self.dump_problem);
+        for dump in &dumps {
+            cx.check_artifact(dump).map_err(|error| vec![error])?;
+        }
+        let mut mesh = target.mesh.clone();
+        let (mut splits, mut said): (Vec<Split>, Vec<Diagnostic>) = (Vec::new(), Vec::new());
+        for (number, (setting, pins)) in settings.iter().zip(&incoming.pins).enumerate() {
+            let asked = Asked {
+                pins,
+                subject: subjects.get(number).copied().flatten(),
+                dump: dumps.get(number).map(String::as_str),
+            };
+            match self.split(cx, setting, mesh, &asked) {
+                Ok(split) => {
+                    mesh = Some(split.mesh.clone());
+                    said.extend(split.said.iter().cloned());
+                    splits.push(split);
+                }
+                Err(found) => {
+                    said.extend(found);
+                    return Err(said);
+                }
+            }
+        }
+        Ok(splits)
+    }
+
+    fn split(
+        &self,
+        cx: &PassContext<'_>,
+        setting: &Setting<'_>,
+        mesh: Option<Mesh>,
+        asked: &Asked<'_>,
+    ) -> Result<Split, Vec<Diagnostic>> {
+        let planned = Planned::of(setting, mesh, asked.pins, cx)?;
+        let measured = Measured::of(setting, &planned.outcome.plan);
+        let mut sections = report::sections(setting, &planned, &measured);
         let mut listings = Vec::new();
-        if !self.explain.is_empty() {
-            listings.push(explain::text(&setting, &planned, &self.explain, cx).map_err(|error| vec![error])?);
+        if let Some(subject) = asked.subject {
+            listings.push(explain::text(setting, &planned, subject, cx));
         }
         if self.compare_algorithms {
-            let compared = compare::all(&setting, &planned, cx);
-            listings.push(compare::text(&setting, &compared));
-            sections.push(report::algorithms(&setting, &compared));
+            let compared = compare::all(setting, &planned, cx);
+            listings.push(compare::text(setting, &compared));
+            sections.push(report::algorithms(setting, &compared));
         }
-        let dump = (!self.dump_problem.is_empty()).then(|| dump::problem(&setting, &planned)).transpose();
-        let said = [planned.stopped_remark(&setting), over_limit(&setting, &planned, &measured)];
+        let dump = asked.dump.map(|name| Ok((name.to_owned(), dump::problem(setting, &planned)?)));
+        let uncounted = Known::uncounted(setting.graph.module, setting.graph.function, &Descriptions::new());
+        let said = [uncounted, planned.stopped_remark(setting), over_limit(setting, &planned, &measured)];
         Ok(Split {
-            assignment: planned.assignment(&setting),
+            assignment: planned.assignment(setting),
             mesh: planned.outcome.plan.mesh.clone(),
-            shown: [summary::text(&setting, &planned, &measured), listings.join("\n")],
+            shown: [summary::text(setting, &planned, &measured), listings.join("\n")],
             sections,
-            dump: dump.map_err(|error| vec![error])?,
+            dump: dump.transpose().map_err(|error| vec![error])?,
             said: said.into_iter().flatten().collect(),
         })
     }
+}
+
+/// What is asked for of one function.
+struct Asked<'a> {
+    pins: &'a [Pin],
+    subject: Option<Subject>,
+    /// The file for its problem.
+    dump: Option<&'a str>,
 }
 
 /// What to say where no plan was found that keeps the memory limit: an error if the user has said it.
@@ -208,7 +252,9 @@ fn over_limit(setting: &Setting<'_>, planned: &Planned, measured: &Measured) -> 
         format!("{} of `%{}`", text::bytes(bytes), names.get(value))
     });
     let largest: Vec<String> = largest.collect();
-    let error = error.note(format!("at that peak, a device holds {}, and others", largest.join(", ")));
+    let told = peak.alive.iter().take(5).fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes));
+    let others = if told < peak.bytes { ", and others" } else { "" };
+    let error = error.note(format!("at that peak, a device holds {}{others}", largest.join(", ")));
     let arguments = setting.graph.arguments.iter().flatten();
     let arguments = arguments.map(|&tensor| plan.bytes(setting.graph, tensor)).fold(0, u64::saturating_add);
     let is_enough = format!("its arguments alone take {} of it", text::bytes(arguments));
@@ -224,9 +270,12 @@ fn over_limit(setting: &Setting<'_>, planned: &Planned, measured: &Measured) -> 
     let devices = setting.target.machine.devices();
     let needed = peak.bytes.div_ceil(limit.max(1)).checked_next_power_of_two().unwrap_or(u64::MAX);
     let needed = devices.saturating_mul(needed);
-    let help = format!(
-        "use more devices, `devices={needed}` or so, or a smaller program; swapping and recomputation come after partitioning"
-    );
+    let more = if needed <= setting.target.machine.capacity() {
+        format!("use more devices, `devices={needed}` or so, or a smaller program")
+    } else {
+        "use a smaller program: no number of devices of this machine is enough for this one".to_owned()
+    };
+    let help = format!("{more}; swapping and recomputation come after partitioning");
     let severity = if setting.options.memory.is_some() { Severity::Error } else { Severity::Warning };
     Some(Diagnostic { severity, ..error.help(help) })
 }

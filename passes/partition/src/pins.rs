@@ -102,7 +102,7 @@ impl Pins {
         rule: Option<&str>,
     ) {
         let of = &graph.tensors[tensor as usize];
-        let name = graph.module.quoted_value(of.values[0]);
+        let name = named(graph, tensor);
         let axis_name = &mesh.axes()[axis].name;
         let size = mesh.axes()[axis].size;
         let by = rule.map_or(String::new(), |rule| format!("rule `{rule}`: "));
@@ -119,7 +119,8 @@ impl Pins {
                     "{by}{name} cannot be partial: nothing makes terms of it by `{}`",
                     reducer.name()
                 );
-                let help = "only what an op reduces can lie as terms, and arguments come whole";
+                let help =
+                    "only what an op reduces can lie as terms; arguments come whole, and results go whole";
                 return self.wrong(span, message, Some(help.to_owned()));
             }
             _ => {}
@@ -158,6 +159,17 @@ impl Pins {
 
     fn wrong(&mut self, span: Span, message: String, help: Option<String>) {
         self.found.push(Diagnostic::error(&codes::WRONG_CONSTRAINT, span, message).maybe_help(help));
+    }
+}
+
+/// A tensor, as messages name it.
+fn named(graph: &Graph<'_>, tensor: TensorId) -> String {
+    match graph.tensors[tensor as usize].values.first() {
+        Some(&value) => graph.module.quoted_value(value),
+        None => {
+            let result = graph.results.iter().position(|&result| result == Some(tensor));
+            format!("result {}", result.unwrap_or_default())
+        }
     }
 }
 

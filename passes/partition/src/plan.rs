@@ -15,7 +15,7 @@ use crate::incoming::Pin;
 use crate::options::Collectives;
 use crate::pins::Pins;
 use crate::rewrite::Assignment;
-use crate::rules;
+use crate::rules::{self, Rule};
 use crate::target::Target;
 
 /// What is split, over what, and how.
@@ -102,20 +102,21 @@ impl Planned {
         pins: &[Pin],
         cx: &PassContext<'_>,
     ) -> Result<Planned, Vec<Diagnostic>> {
-        let rules = &setting.options.rules;
+        let (rules, malformed) = rules::read(&setting.options.rules);
         let mesh = match mesh {
-            None if !rules.trim().is_empty() => Some(mesh_for(rules, setting.target.machine.devices())?),
+            None if !malformed.is_empty() => return Err(malformed),
+            None if !rules.is_empty() => Some(mesh_for(&rules, setting.target.machine.devices())?),
             mesh => mesh,
         };
         let constraints = match &mesh {
             Some(mesh) => {
-                let ruled = rules::ruled(setting.graph, mesh, rules)?;
+                let ruled = rules::ruled(setting.graph, mesh, &rules, malformed)?;
                 Pins::of(setting.graph, mesh, pins, &ruled)?
             }
             None => Constraints::default(),
         };
         let found = setting.search(setting.options.algorithm.0, mesh.clone(), &constraints, cx);
-        let (mut outcome, search) = found.map_err(|failure| vec![refused(setting, failure)])?;
+        let (mut outcome, search) = found.map_err(|failure| vec![refused(setting, &failure)])?;
         // Whoever asked for an end has got it: the run goes on with what there is.
         outcome.was_stopped |= cx.cancellation().take();
         Ok(Planned { outcome, constraints, asked_mesh: mesh, search })
@@ -153,7 +154,7 @@ pub(crate) fn gap(cost: i128, bound: Option<i128>) -> Option<f64> {
 }
 
 /// The mesh for rules where none is said: all devices along the one axis that they name.
-fn mesh_for(rules: &str, devices: u64) -> Result<Mesh, Vec<Diagnostic>> {
+fn mesh_for(rules: &[Rule<'_>], devices: u64) -> Result<Mesh, Vec<Diagnostic>> {
     match rules::axes_of(rules)[..] {
         [axis] => Mesh::new([(axis, devices)])
             .map_err(|error| vec![Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, error)]),
@@ -168,29 +169,36 @@ fn mesh_for(rules: &str, devices: u64) -> Result<Mesh, Vec<Diagnostic>> {
     }
 }
 
-fn refused(setting: &Setting<'_>, failure: Failure) -> Diagnostic {
-    let (module, function) = (setting.graph.module, setting.graph.function);
+/// Why there is no plan, in a few words.
+pub(crate) fn reason(failure: &Failure) -> String {
     match failure {
         Failure::Constrained => {
-            let message = format!(
-                "no plan of `{}` keeps the shardings and rules that are asked for",
-                setting.function()
-            );
-            module
-                .error(function, &codes::WRONG_CONSTRAINT, message)
-                .help("take some of them away; `--explain T0802` says what rules can ask for")
+            "none of its kind keeps the shardings and rules that are asked for".to_owned()
         }
         Failure::TooLarge(invalid) => {
-            let message = format!("`{}` is too large to be planned: {invalid}", setting.function());
-            module.error(function, &codes::CANNOT_PARTITION, message)
+            format!("costs or sizes are beyond the numbers that the search counts with ({invalid})")
         }
         Failure::Broken(broken) => {
-            let message = format!("the search made a plan that does not hold together: {}", broken.message);
-            module
-                .error(function, &codes::CANNOT_PARTITION, message)
-                .help("this is a defect of the search; please report it")
+            format!("it made one that does not hold together, a defect of the search ({})", broken.message)
         }
     }
+}
+
+fn refused(setting: &Setting<'_>, failure: &Failure) -> Diagnostic {
+    let (module, function) = (setting.graph.module, setting.graph.function);
+    let message = format!("no plan of `{}` was found: {}", setting.function(), reason(failure));
+    let (code, help) = match failure {
+        Failure::Constrained => (
+            &codes::WRONG_CONSTRAINT,
+            "take some of them away; `--explain T0802` says what rules can ask for",
+        ),
+        Failure::TooLarge(_) => (
+            &codes::CANNOT_PARTITION,
+            "look for extents, or trip counts of loops, that are not meant to be so large",
+        ),
+        Failure::Broken(_) => (&codes::CANNOT_PARTITION, "please report it, with the program"),
+    };
+    module.error(function, code, message).help(help)
 }
 
 /// How far a search is: as far as its bound has come to its cost.

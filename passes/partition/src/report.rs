@@ -37,6 +37,7 @@ pub(crate) fn sections(setting: &Setting<'_>, planned: &Planned, measured: &Meas
         stall_seconds: None,
     };
     vec![
+        Section::Function(setting.function()),
         target,
         Section::Partition(partition(setting, planned, measured), timing),
         Section::Memory(memory),
@@ -48,13 +49,14 @@ pub(crate) fn sections(setting: &Setting<'_>, planned: &Planned, measured: &Meas
 /// What comparing algorithms has shown.
 pub(crate) fn algorithms(setting: &Setting<'_>, compared: &[Compared]) -> Section {
     let one = |compared: &Compared| {
-        let found = compared.found.as_ref();
+        let found = compared.found.as_ref().ok();
         Algorithm {
             name: compared.algorithm.name().to_owned(),
             cost: found.map(|found| unit(setting, found.cost)),
             communication_bytes_per_device: found.map(|found| found.sent),
             peak_bytes: found.map(|found| found.measured.peak.bytes),
             step_seconds: found.map(|found| seconds(found.measured.time.step_cost())),
+            reason: compared.found.as_ref().err().cloned(),
         }
     };
     Section::Algorithms(compared.iter().map(one).collect())

@@ -25,7 +25,8 @@ pub(crate) struct Assignment {
 }
 
 impl Assignment {
-    /// What a plan says of the values of its function. A result that takes the place of an argument lies as that does.
+    /// What a plan says of the values of its function. A result that takes the place of an argument lies as that does, unless
+    /// the program says how it lies.
     pub(crate) fn of(graph: &Graph<'_>, plan: &Plan, ties: &[(usize, usize)]) -> Assignment {
         let shown =
             |tensor: usize, layouts: Layouts| layouts.sharding(&plan.mesh, &graph.tensors[tensor].shape);
@@ -38,6 +39,7 @@ impl Assignment {
             let tensor = (*tensor)?;
             let tie = ties.iter().find(|&&(_, result)| result == number);
             let argument = tie.and_then(|&(argument, _)| graph.arguments.get(argument).copied().flatten());
+            let argument = argument.filter(|_| !graph.tensors[tensor as usize].is_own_result());
             let layouts = match argument {
                 Some(argument) => plan.stored[argument as usize].first,
                 None => plan.stored[tensor as usize].first,

@@ -30,22 +30,56 @@ pub(crate) struct Ruled {
     pub(crate) rule: String,
 }
 
+/// A rule as it is written: a dimension, however it is named, and an axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule<'r> {
+    text: &'r str,
+    name: &'r str,
+    axis: &'r str,
+}
+
+/// Reads rules, and says which are none.
+pub(crate) fn read(rules: &str) -> (Vec<Rule<'_>>, Vec<Diagnostic>) {
+    let (mut all, mut found) = (Vec::new(), Vec::new());
+    for text in rules.split_whitespace() {
+        match text.split_once(':') {
+            Some((name, axis)) if !name.is_empty() && !axis.is_empty() && !axis.contains([':', ',']) => {
+                all.push(Rule { text, name, axis });
+            }
+            _ => {
+                let message = format!("`{text}` is no rule");
+                let help = if text.contains(',') {
+                    "blanks stand between rules: `\"batch:x hidden:y\"`"
+                } else {
+                    "a rule is a dimension and an axis: `batch:x`, `50257:x`, `arg3.0:x`"
+                };
+                found.push(Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message).help(help));
+            }
+        }
+    }
+    (all, found)
+}
+
 /// The axes that rules name.
-pub(crate) fn axes_of(rules: &str) -> Vec<&str> {
-    let mut axes: Vec<&str> =
-        rules.split_whitespace().filter_map(|rule| Some(rule.rsplit_once(':')?.1)).collect();
+pub(crate) fn axes_of<'r>(rules: &[Rule<'r>]) -> Vec<&'r str> {
+    let mut axes: Vec<&str> = rules.iter().map(|rule| rule.axis).collect();
     axes.sort_unstable();
     axes.dedup();
     axes
 }
 
-/// What rules ask for in a function.
+/// What rules ask for in a function. `found` is what is wrong with others.
 ///
 /// # Errors
-/// Rules that are none, that name no axis of the mesh or no dimension.
-pub(crate) fn ruled(graph: &Graph<'_>, mesh: &Mesh, rules: &str) -> Result<Vec<Ruled>, Vec<Diagnostic>> {
-    let (mut all, mut found) = (Vec::new(), Vec::new());
-    for rule in rules.split_whitespace() {
+/// Rules that name no axis of the mesh or no dimension, and what was wrong before.
+pub(crate) fn ruled(
+    graph: &Graph<'_>,
+    mesh: &Mesh,
+    rules: &[Rule<'_>],
+    mut found: Vec<Diagnostic>,
+) -> Result<Vec<Ruled>, Vec<Diagnostic>> {
+    let mut all = Vec::new();
+    for &rule in rules {
         match one(graph, mesh, rule) {
             Ok(ruled) => all.extend(ruled),
             Err(error) => found.push(error),
@@ -54,15 +88,10 @@ pub(crate) fn ruled(graph: &Graph<'_>, mesh: &Mesh, rules: &str) -> Result<Vec<R
     if found.is_empty() { Ok(all) } else { Err(found) }
 }
 
-fn one(graph: &Graph<'_>, mesh: &Mesh, rule: &str) -> Result<Vec<Ruled>, Diagnostic> {
+fn one(graph: &Graph<'_>, mesh: &Mesh, rule: Rule<'_>) -> Result<Vec<Ruled>, Diagnostic> {
     let module = graph.module;
     let wrong = |message: String| Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message);
-    let Some((name, axis_name)) =
-        rule.rsplit_once(':').filter(|(name, axis)| !name.is_empty() && !axis.is_empty())
-    else {
-        let help = "a rule is a dimension and an axis: `batch:x`, `50257:x`, `arg3.0:x`";
-        return Err(wrong(format!("`{rule}` is no rule")).help(help));
-    };
+    let Rule { text: rule, name, axis: axis_name } = rule;
     let Some(axis) = mesh.axis(axis_name) else {
         let names: Vec<&str> = mesh.axes().iter().map(|axis| &*axis.name).collect();
         let near = suggest::did_you_mean(axis_name, names.iter().copied());

@@ -25,6 +25,11 @@ impl Target {
         incoming: &Incoming,
     ) -> Result<Target, Failed> {
         let machine = cx.machine(options.machine.as_ref())?;
+        if options.devices == Some(0) {
+            let message = "`devices=0`: a program runs on at least one device";
+            let help = "leave `devices` away to use all of the machine, or say how many of it";
+            return Err(Diagnostic::error(&codes::WRONG_CONSTRAINT, Span::NONE, message).help(help).into());
+        }
         let said = options.mesh.as_ref().map(|axes| &axes.0);
         // What is said beats what the program has, if it is about as many devices.
         let own = incoming

@@ -17,15 +17,19 @@ use tofu_sharding::Mesh;
 use tofu_solver::{Options, Solution, read_json, solve};
 
 fn mlp() -> Module {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/mlp.tir");
+    program(&std::fs::read_to_string(path).unwrap())
+}
+
+fn program(text: &str) -> Module {
     let dialects = [
         &tofu_dialect_dist::DIALECT,
         &tofu_dialect_func::DIALECT,
         &tofu_dialect_stablehlo::SDY,
         &tofu_dialect_tensor::DIALECT,
     ];
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/mlp.tir");
     let mut sources = SourceMap::new();
-    let file = sources.add("mlp.tir", std::fs::read_to_string(path).unwrap()).unwrap();
+    let file = sources.add("test.tir", text).unwrap();
     let parsed = tofu_syntax::parse(&sources, file, Arc::new(Registry::new(&dialects).unwrap()));
     assert!(parsed.is_ok());
     parsed.module
@@ -54,9 +58,12 @@ impl Findings for Kept {
 }
 
 fn run(pass: Partition, session: Session) -> (Module, Outcome, Arc<Kept>) {
+    run_on(mlp(), pass, session)
+}
+
+fn run_on(mut module: Module, pass: Partition, session: Session) -> (Module, Outcome, Arc<Kept>) {
     let kept = Arc::new(Kept::default());
     let session = Session { artifacts: kept.clone(), findings: kept.clone(), ..session };
-    let mut module = mlp();
     let outcome = PassManager::new().add(pass).run(&mut module, &session, &mut []);
     (module, outcome, kept)
 }
@@ -127,4 +134,56 @@ fn a_search_that_is_ended_leaves_the_best_plan_so_far() {
     let said = outcome.diagnostics.iter().any(|said| said.message.starts_with("the search was stopped"));
     assert!(stopped && said);
     assert!(!cancellation.is_cancelled(), "the wish is fulfilled, and later passes run");
+}
+
+/// Whatever is asked of old state, of the value that replaces it and of the result that it is given as, is kept; to plan what
+/// was written once more costs the same. Nothing is asked of what is left empty.
+#[test]
+fn what_is_asked_of_state_values_and_results_is_kept() {
+    let layouts = ["", "[{x}, {}]", "[{}, {x}]", "[{}, {}]"];
+    let said = |of: &str| match of {
+        "" => String::new(),
+        of => format!("dist.sharding = #dist.sharding<@m, {of}>"),
+    };
+    for algorithm in [Algorithm::Optimal, Algorithm::DataParallel, Algorithm::Fsdp] {
+        for (old, new, given) in layouts
+            .into_iter()
+            .flat_map(|old| layouts.map(|new| (old, new)))
+            .flat_map(|(old, new)| layouts.map(|given| (old, new, given)))
+        {
+            // What people do by hand has ideas of its own about state and values.
+            if algorithm != Algorithm::Optimal && (!old.is_empty() || !new.is_empty()) {
+                continue;
+            }
+            let donated = if old.is_empty() { "" } else { ", " };
+            let text = format!(
+                "dist.mesh @m = [x = 4]
+func @f(%w: tensor<16x16xf32> {{{}{donated}tf.aliasing_output = 0 : i32}}, %g: tensor<16x16xf32>)
+    -> (tensor<16x16xf32> {{{}}}) {{
+  %u = tensor.add %w, %g {{{}}}
+  return %u
+}}",
+                said(old),
+                said(given),
+                said(new)
+            );
+            let pass = || Partition { algorithm: AlgorithmName(algorithm), ..Partition::default() };
+            let (module, outcome, kept) = run_on(program(&text), pass(), Session::default());
+            assert!(!outcome.failed(), "{} {text}\n{:?}", algorithm.name(), outcome.diagnostics);
+            assert!(verify(&module).is_empty());
+            let written = tofu_syntax::print(&module, &tofu_syntax::PrintOptions::default());
+            let lines: Vec<&str> = written.lines().filter(|line| line.contains("%w")).collect();
+            let [head, sum] = lines[..] else { panic!("{written}") };
+            let (arguments, results) = head.split_once("->").unwrap();
+            for (of, line) in [(old, arguments), (given, results), (new, sum)] {
+                assert!(line.contains(&said(of)), "{of} is asked for\n{text}\n{written}");
+            }
+            let cost = kept.plans.lock().unwrap()[0].cost;
+            let (_, outcome, kept) = run_on(program(&written), pass(), Session::default());
+            if algorithm == Algorithm::Optimal {
+                assert!(!outcome.failed());
+                assert_eq!(kept.plans.lock().unwrap()[0].cost, cost, "{text}\n{written}");
+            }
+        }
+    }
 }

@@ -62,6 +62,16 @@ pub(crate) fn run(
         console.report(&sources, &found);
         return WRONG_USE;
     }
+    let output = driver.settings.output.as_deref().filter(|_| driver.settings.emit != Emit::None);
+    let written = [output, driver.settings.report.as_deref()];
+    let written = written.into_iter().flatten().filter(|&path| path != Path::new("-"));
+    let refused =
+        |path: &Path| Some(cannot_write(&format!("`{}`", path.display()), &emit::check_file(path).err()?));
+    let refused: Vec<Diagnostic> = written.filter_map(refused).collect();
+    if !refused.is_empty() {
+        console.report(&sources, &refused);
+        return WRONG_USE;
+    }
     if driver.settings.dump_pipeline {
         console.log.write(&format!("{}\n", driver.manager));
     }
@@ -115,7 +125,7 @@ impl Driver<'_> {
     /// Reads what the machines are that the command line and the passes name, before anything runs.
     fn find_machines(&mut self, sources: &mut SourceMap) -> Result<(), Vec<Diagnostic>> {
         let (default, others) = (self.settings.machine.as_deref(), self.manager.machines());
-        self.machines = Machines::resolve(default, others, sources, &|name| Files.load(name))?;
+        self.machines = Machines::resolve(default, others, sources, &|name| Files { part: None }.load(name))?;
         Ok(())
     }
 
@@ -252,8 +262,8 @@ impl Driver<'_> {
         let mut session = Session {
             threads: self.threads(),
             machines: self.machines.clone(),
-            resources: Arc::new(Files),
-            artifacts: Arc::new(Files),
+            resources: Arc::new(Files { part: None }),
+            artifacts: Arc::new(Files { part }),
             printer: screen.clone(),
             progress: screen.clone(),
             findings: findings.clone(),
@@ -304,7 +314,7 @@ impl Driver<'_> {
 
     /// Writes what passes have found; parts of a file have reports of their own.
     fn write_report(&self, path: &Path, findings: &Sections, part: Option<usize>) -> Option<Diagnostic> {
-        let path = part.map_or(path.to_owned(), |part| path.with_extension(format!("{part}.json")));
+        let path = in_part(path, part);
         let mut report = Report::new(self.settings.input.display().to_string());
         for section in findings.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             report.add(section);
@@ -422,7 +432,17 @@ fn is_error(diagnostic: &Diagnostic) -> bool {
 }
 
 /// Resources and artifacts as files, by path.
-struct Files;
+struct Files {
+    /// The part of the input that is worked on, if it has several.
+    part: Option<usize>,
+}
+
+/// The file for a part of the input: parts have files of their own, with their numbers in the names.
+fn in_part(path: &Path, part: Option<usize>) -> PathBuf {
+    let Some(part) = part else { return path.to_owned() };
+    let extension = path.extension().map(|extension| format!(".{}", extension.display()));
+    path.with_extension(format!("{part}{}", extension.unwrap_or_default()))
+}
 
 impl Resources for Files {
     fn load(&self, name: &str) -> io::Result<Vec<u8>> {
@@ -432,7 +452,11 @@ impl Resources for Files {
 
 impl Artifacts for Files {
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        emit::write_file(bytes, Path::new(name))
+        emit::write_file(bytes, &in_part(Path::new(name), self.part))
+    }
+
+    fn check(&self, name: &str) -> io::Result<()> {
+        emit::check_file(&in_part(Path::new(name), self.part))
     }
 }
 

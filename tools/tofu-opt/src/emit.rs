@@ -104,8 +104,7 @@ pub fn write_file(bytes: &[u8], path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,
         Err(error) => return Err(error),
     };
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Some(mut file) = is_plain.then(|| temporary_file(directory).ok()).flatten() else {
+    let Some(mut file) = is_plain.then(|| temporary_file(directory_of(path)).ok()).flatten() else {
         return fs::write(path, bytes);
     };
     file.write_all(bytes)?;
@@ -116,6 +115,31 @@ pub fn write_file(bytes: &[u8], path: &Path) -> io::Result<()> {
         Ok(_) => Ok(()),
         Err(_) => fs::write(path, bytes),
     }
+}
+
+/// Tells whether [`write_file`] could write a file, as far as that is known before. What is there stays as it is.
+///
+/// # Errors
+///
+/// Those of the operating system.
+pub(crate) fn check_file(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        // To open a pipe is to wait for its other end.
+        Ok(metadata) if metadata.is_file() || metadata.is_dir() => {
+            fs::OpenOptions::new().append(true).open(path).map(drop)
+        }
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // The error about a temporary file would name that.
+            fs::metadata(directory_of(path))?;
+            temporary_file(directory_of(path)).map(drop)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(unix)]

@@ -10,10 +10,11 @@ use smallvec::SmallVec;
 use tofu_sharding::{Layouts, Step};
 use tofu_solver::{Invalid, Problem as Selection, SharedMatrix};
 
-use super::{Limits, Problem, add, becomes, cost_of, tie_break, times, whole_way};
+use super::{FORBIDDEN, Limits, Problem, add, becomes, cost_of, tie_break, times, whole_way};
 use crate::domain::{Domain, Symmetry, exchanged, exchanged_stored};
 use crate::graph::{Graph, Link, Op, OpKind, TensorId};
-use crate::price::{Prices, TensorShape};
+use crate::magnitude;
+use crate::price::{Objective, Prices, TensorShape};
 use crate::states::{Class, Stored, all_states, shape_of};
 use crate::way::{Choices, Wanted, Way, combinations, ways};
 
@@ -28,6 +29,7 @@ pub(super) struct Build<'a, 'l> {
     class_list: Vec<OpClass>,
     links: FxHashMap<(u32, u32, u64), SharedMatrix>,
     rows: FxHashMap<(u32, Row), Rc<[u64]>>,
+    ties: Option<Ties<'a>>,
 }
 
 /// What each state of a list may be taken for: itself, with all exchanges of axes that are alike.
@@ -39,6 +41,21 @@ struct Orbits {
 }
 
 const NO_COPY: u32 = u32::MAX;
+
+/// What decides among plans that send the same bytes.
+struct Ties<'a> {
+    prices: Prices<'a>,
+    /// So much time counts one: all kernels together count less than half the scale.
+    time: i128,
+    /// So many bytes of memory count one: all tensors and copies of them count less than half the scale.
+    memory: i128,
+}
+
+/// Bytes are multiplied with this, if all that a plan may send remains far from what a solver takes.
+const MOST_SCALE: i128 = 1 << 20;
+
+/// All costs together stay below this when they are scaled.
+const MOST_SCALED: i128 = FORBIDDEN as i128 / 2;
 
 /// What the prices of a row of a matrix depend on, besides the states of its columns.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -89,8 +106,9 @@ impl<'a, 'l> Build<'a, 'l> {
             node_of_tensor: Vec::new(),
             node_of_op: Vec::new(),
             entries: 0,
+            scale: 1,
         };
-        Build {
+        let mut build = Build {
             graph,
             limits,
             problem,
@@ -100,7 +118,37 @@ impl<'a, 'l> Build<'a, 'l> {
             class_list: Vec::new(),
             links: FxHashMap::default(),
             rows: FxHashMap::default(),
+            ties: None,
+        };
+        if limits.ties && prices.objective == Objective::Bytes {
+            build.leave_room();
         }
+        build
+    }
+
+    /// Leaves room below the bytes that are sent for the time of kernels, and for memory.
+    fn leave_room(&mut self) {
+        let (graph, prices) = (self.graph, self.problem.prices);
+        let (all, _) = magnitude::most(graph, prices.machine, Objective::Bytes, prices.mesh.devices());
+        let scale = (MOST_SCALED / all.max(1)).clamp(1, MOST_SCALE);
+        self.problem.scale = scale as i64;
+        if scale > 1 {
+            let times = Prices::new(
+                prices.machine,
+                prices.mesh.clone(),
+                Objective::Time,
+                prices.means.reduce_scatter,
+            );
+            let time = magnitude::kernels(graph, prices.machine).saturating_mul(2) / scale + 1;
+            let bytes: i128 = graph.tensors.iter().map(|tensor| i128::from(tensor.bytes())).sum();
+            self.ties = Some(Ties { prices: times, time, memory: bytes * 4 / scale + 1 });
+        }
+    }
+
+    /// Prices as costs of the solver's, each for so many times.
+    fn scaled(&self) -> impl Fn(u64, u64) -> i64 + use<> {
+        let scale = self.problem.scale as u64;
+        move |price, count| times(times(cost_of(price), scale), count)
     }
 
     pub(super) fn run(mut self) -> Result<Problem<'a>, Invalid> {
@@ -116,6 +164,7 @@ impl<'a, 'l> Build<'a, 'l> {
 
     fn tensors(&mut self) -> Result<(), Invalid> {
         let (graph, prices) = (self.graph, self.problem.prices);
+        let scaled = self.scaled();
         for number in 0..graph.tensors.len() {
             let id = number as TensorId;
             let list = self.states_of(id);
@@ -125,9 +174,13 @@ impl<'a, 'l> Build<'a, 'l> {
             let mut usages: SmallVec<[i64; 16]> = SmallVec::new();
             for &stored in &self.problem.states[list as usize] {
                 let copy = stored.copy.map_or(0, |copy| prices.convert(shape, stored.first, copy));
-                let cost = times(cost_of(copy), tensor.times);
+                let cost = scaled(copy, tensor.times);
                 let bytes = stored.bytes(&prices.mesh, shape);
-                costs.push(add(cost, tie_break(prices, bytes)));
+                let tie = match &self.ties {
+                    Some(ties) => i64::try_from(i128::from(bytes) / ties.memory).unwrap_or(FORBIDDEN),
+                    None => tie_break(prices, bytes),
+                };
+                costs.push(add(cost, tie));
                 usages.push(interval.map_or(0, |_| i64::try_from(bytes).unwrap_or(i64::MAX / 8)));
             }
             let node = self.problem.selection.add_node(interval.unwrap_or([0, 0]), &costs, &usages)?;
@@ -242,6 +295,7 @@ impl<'a, 'l> Build<'a, 'l> {
 
     fn new_class(&mut self, op: &Op, listed: Option<&[Choices]>) -> OpClass {
         let (ways, costs) = self.ways_of(op, listed);
+        let scaled = self.scaled();
         // Rows of each matrix, one after the other.
         let mut matrices: SmallVec<[(usize, Vec<i64>); 4]> = SmallVec::new();
         for (place, tensor) in tensors(op).enumerate() {
@@ -254,7 +308,7 @@ impl<'a, 'l> Build<'a, 'l> {
                 };
                 let row = key.map(|key| self.row(tensor, key));
                 match row {
-                    Some(row) => matrix.extend(row.iter().map(|&price| times(cost_of(price), op.times))),
+                    Some(row) => matrix.extend(row.iter().map(|&price| scaled(price, op.times))),
                     // It is not read.
                     None => matrix.resize(matrix.len() + self.states(tensor).len(), 0),
                 }
@@ -325,8 +379,17 @@ impl<'a, 'l> Build<'a, 'l> {
             (_, Some(choices)) => ways(info, &prices.mesh, choices),
             (Domain::Listed(_), None) => Vec::new(),
         };
-        let costs = list.iter().map(|way| times(cost_of(prices.way(graph, op, info, way)), op.times));
-        let costs = costs.collect();
+        let scaled = self.scaled();
+        let cost = |way: &Way| {
+            let own = scaled(prices.way(graph, op, info, way), op.times);
+            let tie = self.ties.as_ref().map_or(0, |ties| {
+                let all = ties.prices.way(graph, op, info, way);
+                let kernel = i128::from(all.saturating_sub(ties.prices.steps(&way.own)));
+                i64::try_from(kernel.saturating_mul(op.times.into()) / ties.time).unwrap_or(FORBIDDEN)
+            });
+            add(own, tie)
+        };
+        let costs = list.iter().map(cost).collect();
         (list, costs)
     }
 
@@ -334,6 +397,7 @@ impl<'a, 'l> Build<'a, 'l> {
         let (rows, columns) = (self.problem.states_of[from as usize], self.problem.states_of[to as usize]);
         let prices = self.problem.prices;
         let shape: TensorShape<'_> = shape_of(self.graph, from);
+        let scaled = &self.scaled();
         let matrix = match self.links.get(&(rows, columns, weight)) {
             Some(&matrix) => matrix,
             None => {
@@ -344,7 +408,7 @@ impl<'a, 'l> Build<'a, 'l> {
                     let each: Vec<u64> = layouts.iter().map(price).collect();
                     states.iter().map(move |orbit| {
                         let least = orbit.iter().map(|&(first, _)| each[first as usize]).min();
-                        times(cost_of(least.unwrap_or(0)), weight)
+                        scaled(least.unwrap_or(0), weight)
                     })
                 };
                 let matrix: Vec<i64> = sources.iter().flat_map(row).collect();

@@ -137,3 +137,25 @@ fn what_depends_on_no_argument_is_made_in_parts() {
         assert_eq!(layouts, [Layout::Split(0), Layout::Split(0), Layout::Split(0), Layout::Replicated]);
     }
 }
+
+/// All on every device sends as little as each its part, but takes longer: time decides, over axes of any number.
+#[test]
+fn of_plans_that_send_nothing_the_faster_one_is_found() {
+    let module = program(
+        "func @f(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+  %a = tensor.tanh %x
+  %y = tensor.multiply %a, %x
+  return %y
+}",
+    );
+    let graph = graph(&module, 0);
+    for devices in [2, 3, 4, 8] {
+        let outcome = found(&graph, Algorithm::Optimal, devices);
+        assert_eq!((outcome.evaluation.cost, outcome.lower_bound), (0, Some(0)));
+        for name in ["a", "y"] {
+            let tensor = graph.tensors.iter().position(|tensor| is_named(&graph, tensor, name)).unwrap();
+            let held = outcome.plan.stored[tensor].first.local_elements(&outcome.plan.mesh, &[1024, 1024]);
+            assert!(held <= 1024 * 1024u64.div_ceil(devices), "{name} on {devices}");
+        }
+    }
+}

@@ -181,7 +181,16 @@ struct Best {
     /// The bytes that the plan needs beyond the limit.
     excess: u64,
     cost: i128,
+    /// What decides among plans of the same cost: with bytes as the measure, the time of their kernels.
+    tie: i128,
     plan: Plan,
+}
+
+impl Best {
+    /// What is little of good plans, what counts most first.
+    fn rank(&self) -> (u64, i128, i128) {
+        (self.excess, self.cost, self.tie)
+    }
 }
 
 struct Found {
@@ -220,7 +229,7 @@ impl Run<'_, '_> {
             self.others()?;
         }
         let mut known = vec![flat.plan];
-        if self.memory.is_none() && constraints.is_empty() {
+        if self.memory.is_none() && constraints.is_empty() && !self.stopped {
             known.push(self.tofu()?);
             if self.has_work(predicted(self.request, self.prices, symmetry)) {
                 let unordered = self.prices.unordered();
@@ -276,13 +285,13 @@ impl Run<'_, '_> {
         let mut since = 0;
         for group in groups.iter().cycle() {
             let Some(best) = &self.best else { break };
-            let (before, cost) = (self.spent, (best.excess, best.cost));
+            let (before, rank) = (self.spent, best.rank());
             if since >= groups.len() || self.stopped {
                 break;
             }
             let lists = Lists::along(self.request.graph, &best.plan, group, self.request.constraints);
             self.solve_within(DESCENT, &lists)?;
-            let is_better = self.best.as_ref().is_some_and(|best| (best.excess, best.cost) < cost);
+            let is_better = self.best.as_ref().is_some_and(|best| best.rank() < rank);
             since = if is_better { 0 } else { since + 1 };
             if !self.has_work(self.spent - before) {
                 break;
@@ -346,6 +355,7 @@ impl Run<'_, '_> {
             allowed: &|tensor, stored| constraints.allow(tensor, stored),
             pinned: &pinned,
             memory: memory.map(|(memory, limit)| (limit, memory.lives)),
+            ties: true,
         };
         let problem = Problem::new(self.request.graph, prices, &limits)?;
         let mut work = self.request.work.saturating_sub(self.spent).max(self.request.work / 20);
@@ -359,9 +369,10 @@ impl Run<'_, '_> {
         let options = Options {
             work: Some(work / UNIT),
             starts: self.best.iter().filter_map(|best| problem.choices(&best.plan)).collect(),
-            gap: GAP,
+            // What breaks ties between bytes is far below that part.
+            gap: if self.request.objective == Objective::Time { GAP } else { 0.0 },
             bound_only: is_bound,
-            below: self.best.as_ref().filter(|_| is_bound).map(|best| best.cost),
+            below: self.best.as_ref().filter(|_| is_bound).map(|best| best.cost * problem.scale()),
             ..Options::default()
         };
         let (start, cost, bound) = (self.start, self.best.as_ref().map(|best| best.cost), self.bound);
@@ -377,7 +388,7 @@ impl Run<'_, '_> {
         self.spent = self.spent.saturating_add(spent);
         match solution {
             Solution::Found { choices, bound, .. } => {
-                Ok(Found { plan: problem.plan(&choices), bound: Some(bound) })
+                Ok(Found { plan: problem.plan(&choices), bound: Some(bound.div_euclid(problem.scale())) })
             }
             // Of no plan at all there is no least peak.
             Solution::Infeasible { choices, .. } if choices.is_empty() => Err(Failure::Constrained),
@@ -396,10 +407,19 @@ impl Run<'_, '_> {
     /// Takes a plan if it is better than the best so far.
     fn consider(&mut self, plan: Plan) -> Result<(), Failure> {
         let cost = plan.evaluate(self.request.graph, self.prices)?.cost;
+        let tie = match self.request.objective {
+            Objective::Time => 0,
+            Objective::Bytes => {
+                let (machine, mesh) = (self.request.machine, self.prices.mesh.clone());
+                let times = Prices::new(machine, mesh, Objective::Time, self.request.reduce_scatter);
+                plan.evaluate(self.request.graph, &times)?.compute
+            }
+        };
         let excess =
             self.request.memory.map_or(0, |memory| (memory.peak)(&plan).saturating_sub(memory.limit));
-        if self.best.as_ref().is_none_or(|best| (excess, cost) < (best.excess, best.cost)) {
-            self.best = Some(Best { excess, cost, plan });
+        let found = Best { excess, cost, tie, plan };
+        if self.best.as_ref().is_none_or(|best| found.rank() < best.rank()) {
+            self.best = Some(found);
         }
         Ok(())
     }
@@ -455,6 +475,16 @@ fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &Symmetry) ->
         for &tensor in op.operands.iter().chain(&op.results).flatten() {
             let shape = &graph.tensors[tensor as usize].shape;
             entries = entries.saturating_add(ways.saturating_mul(states(Class::of(graph, tensor), shape)));
+        }
+    }
+    let mut linked = FxHashSet::default();
+    for link in &graph.links {
+        let ends = [link.from, link.to];
+        let classes = ends.map(|tensor| Class::of(graph, tensor));
+        if linked.insert(classes) {
+            let [from, to] =
+                ends.map(|tensor| states(Class::of(graph, tensor), &graph.tensors[tensor as usize].shape));
+            entries = entries.saturating_add(from.saturating_mul(to));
         }
     }
     entries.saturating_mul(ENTRY).saturating_add(looked_at.saturating_mul(STATE))

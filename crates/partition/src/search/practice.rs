@@ -51,7 +51,13 @@ pub(super) fn search(
     let mut stored: Vec<SmallVec<[Stored; 4]>> = program.stored();
     keep_constraints(request, &mesh, &mut stored)?;
     let lists = Lists { choices: graph.ops.iter().map(|op| program.choices(op)).collect(), stored };
-    let limits = Limits { domain: Domain::Listed(&lists), allowed: &|_, _| true, pinned: &[], memory: None };
+    let limits = Limits {
+        domain: Domain::Listed(&lists),
+        allowed: &|_, _| true,
+        pinned: &[],
+        memory: None,
+        ties: true,
+    };
     let problem = Problem::new(graph, &prices, &limits)?;
     let options = Options { work: Some(request.work.min(MOST_WORK)), ..Options::default() };
     let mut was_stopped = false;
@@ -92,6 +98,10 @@ impl Program<'_> {
     }
 
     fn may_be(&self, tensor: usize, rank: usize, layout: Layout) -> bool {
+        // A practice says nothing of how a result lies that the user asks for.
+        if self.graph.tensors[tensor].is_own_result() {
+            return true;
+        }
         if self.constants[tensor] {
             return layout == Layout::Replicated;
         }

@@ -59,6 +59,7 @@ pub(crate) fn graph(module: &Module) -> Graph<'_> {
     let pairs = module.arguments(body).iter().zip(&results);
     let tied = pairs.take_while(|(argument, result)| module.ty(**argument) == module.ty(**result)).count();
     let ties: Vec<(usize, usize)> = (0..tied).map(|place| (place, place)).collect();
-    let facts = Facts { trips: &|_| None, ties: &ties, in_memory: &|_| true, converts: &|_| false };
+    let facts =
+        Facts { trips: &|_| None, ties: &ties, own_results: &[], in_memory: &|_| true, converts: &|_| false };
     Graph::of(module, function, &Descriptions::new(), &facts).unwrap()
 }

@@ -60,8 +60,13 @@ pub struct OptionSpec {
 pub enum SetError {
     /// There is no such option.
     Unknown,
-    /// It takes something else, namely this.
-    Expected(String),
+    /// It takes something else.
+    Expected {
+        /// What it takes.
+        expected: String,
+        /// What is wrong with the value that was given, where more is known than that.
+        reason: Option<String>,
+    },
 }
 
 /// A type that an option can have.
@@ -71,6 +76,11 @@ pub trait OptionValue: Sized {
 
     /// Reads a value, quoted or not.
     fn parse(text: &str) -> Option<Self>;
+
+    /// What is wrong with a text that [`parse`](OptionValue::parse) does not take, where more can be said than what is taken.
+    fn refusal(_text: &str) -> Option<String> {
+        None
+    }
 
     /// Writes a value so that it is read as the same one.
     fn text(&self) -> String;
@@ -225,7 +235,8 @@ pub fn assign<T: OptionValue>(field: &mut T, value: Option<&str>) -> Result<(), 
         Some(text) => T::parse(text),
         None => T::flag(),
     };
-    *field = read.ok_or_else(|| SetError::Expected(T::expected()))?;
+    let refused = || SetError::Expected { expected: T::expected(), reason: value.and_then(T::refusal) };
+    *field = read.ok_or_else(refused)?;
     Ok(())
 }
 
@@ -265,10 +276,10 @@ pub(crate) fn read<O: Options>(owner: &str, given: &[OptionText]) -> Result<O, V
         match options.set(name, value.as_deref()) {
             Ok(()) => {}
             Err(SetError::Unknown) => found.push(unknown::<O>(owner, name, *span)),
-            Err(SetError::Expected(expected)) => {
+            Err(SetError::Expected { expected, reason }) => {
                 let given = value.as_ref().map_or("nothing".to_owned(), |value| format!("`{value}`"));
                 let message = format!("option `{name}` of `{owner}` takes {expected}, not {given}");
-                found.push(Diagnostic::error(&codes::BAD_OPTION_VALUE, *span, message));
+                found.push(Diagnostic::error(&codes::BAD_OPTION_VALUE, *span, message).maybe_help(reason));
             }
         }
     }

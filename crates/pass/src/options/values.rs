@@ -80,6 +80,10 @@ impl<T: OptionValue> OptionValue for Option<T> {
         if text == "none" { Some(None) } else { T::parse(text).map(Some) }
     }
 
+    fn refusal(text: &str) -> Option<String> {
+        T::refusal(text)
+    }
+
     fn text(&self) -> String {
         match self.as_ref().map(T::text) {
             None => "none".to_owned(),

@@ -1,11 +1,11 @@
 //! What a pipeline works on, and where its passes and instruments leave their words.
 
-use tofu_diagnostics::{Diagnostic, Severity, Span, codes};
+use tofu_diagnostics::{Diagnostic, Severity, codes};
 use tofu_ir::{Module, OpId};
 
 use crate::{
     Instrument, Session, Step,
-    context::Output,
+    context::{Output, cannot_write},
     instrument::{What, describe},
     panics::{Panic, guard},
 };
@@ -57,8 +57,7 @@ impl<'w, 'i> Work<'w, 'i> {
         let put = |output: Output| match output {
             Output::Artifact { pass, name, bytes } => {
                 let error = self.session.artifacts.write(&name, &bytes).err()?;
-                let message = format!("`{pass}` cannot write `{name}`: {error}");
-                Some(Diagnostic::error(&codes::CANNOT_WRITE, Span::NONE, message))
+                Some(cannot_write(pass, &name, &error))
             }
             Output::Listing(text) => {
                 self.session.printer.print(&text);
