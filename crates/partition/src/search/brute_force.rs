@@ -195,3 +195,47 @@ fn within_a_memory_limit_no_plan_costs_less() {
     }
     assert!(binding >= 10, "only {binding} limits were binding and could be kept");
 }
+
+/// Whatever another search finds that keeps the limit, this one finds no worse: also where the best plan of all does not keep it,
+/// but some poor one does.
+#[test]
+fn within_a_memory_limit_no_other_search_is_better() {
+    let mut random = Rng::with_seed(4);
+    let mut kept = 0;
+    let machine = Machine::preset("default").unwrap();
+    for case in 0..40 {
+        let ops = random.usize(2..=4);
+        let text = random_program(&mut random, ops);
+        let module = program(&text);
+        let graph = graph(&module, 0);
+        let peak =
+            |plan: &Plan| (0..graph.tensors.len()).map(|tensor| plan.bytes(&graph, tensor as TensorId)).sum();
+        let free = find(&graph, &machine, None, Objective::Time, None);
+        let limit: u64 = peak(&free.plan) * [9, 7, 5, 3][case % 4] / 10;
+        let memory = || Some(Memory { limit, lives: &|_| Some([0, 1]), peak: &peak });
+        let found = find(&graph, &machine, None, Objective::Time, memory());
+        for algorithm in Algorithm::ALL {
+            let request = Request {
+                graph: &graph,
+                machine: &machine,
+                mesh: None,
+                algorithm,
+                objective: Objective::Time,
+                reduce_scatter: true,
+                constraints: &Constraints::default(),
+                memory: memory(),
+                work: 1_000_000,
+            };
+            let Ok(other) = search(&request, &mut |_| true) else { continue };
+            if peak(&other.plan) <= limit {
+                kept += 1;
+                let (ours, theirs) = (found.evaluation.cost, other.evaluation.cost);
+                assert!(
+                    peak(&found.plan) <= limit && ours <= theirs,
+                    "{algorithm:?}: {ours} {theirs} {text}"
+                );
+            }
+        }
+    }
+    assert!(kept >= 40, "only {kept} plans keep their limits");
+}

@@ -85,6 +85,7 @@ pub(super) fn search(
         spent: 0,
         memory: None,
         best: None,
+        fitting: None,
         bound: least_compute(request, &prices),
         stopped: false,
     };
@@ -93,6 +94,7 @@ pub(super) fn search(
     let mut smallest = None;
     if run.best.as_ref().is_some_and(|best| best.excess > 0) && !run.stopped {
         let unlimited = run.best.clone();
+        run.best = run.fitting.clone().or(run.best);
         run.memory = Some(limit);
         run.spent = 0;
         run.search(&symmetry)?;
@@ -100,6 +102,9 @@ pub(super) fn search(
         if run.best.as_ref().is_some_and(|best| best.excess > 0) {
             smallest = std::mem::replace(&mut run.best, unlimited).map(|best| best.plan);
         }
+    }
+    if run.best.as_ref().is_some_and(|best| best.excess > 0) {
+        run.best = run.fitting.take().or(run.best);
     }
     run.finish(smallest)
 }
@@ -208,7 +213,10 @@ struct Run<'a, 'p> {
     spent: u64,
     /// The memory limit for the solver.
     memory: Option<u64>,
+    /// The best plan, whatever memory it needs as long as that is not limited.
     best: Option<Best>,
+    /// The best plan of those that keep the limit.
+    fitting: Option<Best>,
     bound: i128,
     stopped: bool,
 }
@@ -285,13 +293,13 @@ impl Run<'_, '_> {
         let mut since = 0;
         for group in groups.iter().cycle() {
             let Some(best) = &self.best else { break };
-            let (before, rank) = (self.spent, best.rank());
+            let (before, rank) = (self.spent, self.rank(best));
             if since >= groups.len() || self.stopped {
                 break;
             }
             let lists = Lists::along(self.request.graph, &best.plan, group, self.request.constraints);
             self.solve_within(DESCENT, &lists)?;
-            let is_better = self.best.as_ref().is_some_and(|best| best.rank() < rank);
+            let is_better = self.best.as_ref().is_some_and(|best| self.rank(best) < rank);
             since = if is_better { 0 } else { since + 1 };
             if !self.has_work(self.spent - before) {
                 break;
@@ -396,6 +404,12 @@ impl Run<'_, '_> {
         }
     }
 
+    /// How good a plan is; what it needs too much counts where memory is limited.
+    fn rank(&self, best: &Best) -> (u64, i128, i128) {
+        let (excess, cost, tie) = best.rank();
+        (if self.memory.is_some() { excess } else { 0 }, cost, tie)
+    }
+
     fn raise_bound(&mut self, bound: Option<i128>) {
         self.bound = self.bound.max(bound.unwrap_or(self.bound));
     }
@@ -418,7 +432,10 @@ impl Run<'_, '_> {
         let excess =
             self.request.memory.map_or(0, |memory| (memory.peak)(&plan).saturating_sub(memory.limit));
         let found = Best { excess, cost, tie, plan };
-        if self.best.as_ref().is_none_or(|best| found.rank() < best.rank()) {
+        if excess == 0 && self.fitting.as_ref().is_none_or(|best| found.rank() < best.rank()) {
+            self.fitting = Some(found.clone());
+        }
+        if self.best.as_ref().is_none_or(|best| self.rank(&found) < self.rank(best)) {
             self.best = Some(found);
         }
         Ok(())
