@@ -23,6 +23,11 @@ module attributes {mhlo.x = #other.thing<1 -> 2>} {
     // expected-error@+1 {{there is no dialect `other`}}
     other.statement %x as it likes {
     }
+    // Our own dialect for tensors is none of theirs.
+    // expected-error@+1 {{there is no dialect `tensor`}}
+    %4 = "tensor.cast"(%x) : (tensor<4xf32>) -> tensor<?xf32>
+    // expected-error@+1 {{there is no dialect `tensor`}}
+    %5 = "tensor.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     // expected-error@+1 {{there is no op `func.nothing`}}
     %3 = func.nothing %x
     return

@@ -12,6 +12,7 @@
 //! | `regions`, `scope` | regions and blocks, and the names of values in them |
 //! | `translate` | attributes of StableHLO as those of our ops |
 //! | `earlier`, `einsum` | ops that are the same as others of ours together |
+//! | `known_shapes` | ops whose shape is an operand, where that is known |
 //! | `aliases` | `#name = …`, `!name = …` and the resources at the end, wherever they stand |
 //! | `recover` | the way to the next statement after one that could not be read |
 //!
@@ -25,6 +26,7 @@ mod earlier;
 mod einsum;
 mod generic;
 mod items;
+mod known_shapes;
 mod lexer;
 mod locations;
 mod parameters;
