@@ -84,8 +84,9 @@ pub fn read_part(
     reader.finish()
 }
 
-/// Names ops as the text does. The verifier names ours.
-fn in_foreign_words(found: &mut Diagnostic) {
+/// Names ops in a diagnostic about a program that is written in StableHLO as they are named there. Whoever looks at our
+/// ops, the verifier as the interpreter, names ours.
+pub fn in_foreign_words(found: &mut Diagnostic) {
     let renamed = |text: &str| {
         let parts = text.split('`').enumerate().map(|(index, part)| match part.strip_prefix("tensor.") {
             Some(_) if index % 2 == 1 => foreign_name(part).unwrap_or_else(|| part.to_owned()),
@@ -96,6 +97,7 @@ fn in_foreign_words(found: &mut Diagnostic) {
     found.message = renamed(&found.message);
     found.help = found.help.as_deref().map(renamed);
     found.notes.iter_mut().for_each(|note| *note = renamed(note));
+    found.secondary.iter_mut().for_each(|label| label.text = renamed(&label.text));
 }
 
 /// How deep types, attributes and locations may nest.

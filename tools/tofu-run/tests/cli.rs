@@ -176,6 +176,20 @@ fn earlier_ops_have_their_values() {
     assert_eq!((ran.code, ran.output.as_str()), (0, "5 functions run, 25 expectations met\n"), "{}", ran.log);
 }
 
+/// Ops whose shapes are operands can be run where those are constants, and the others are called what the program calls
+/// them.
+#[test]
+fn known_shapes_can_be_run() {
+    let ran = run(&[&file("known_shapes.mlir")], "");
+    assert_eq!((ran.code, ran.output.as_str()), (1, "3 functions run, 7 expectations met\n"), "{}", ran.log);
+    assert!(
+        ran.log.contains(":49:8: error[T0601]: `stablehlo.dynamic_reshape` cannot be run"),
+        "{}",
+        ran.log
+    );
+    assert!(!ran.log.contains("tensor."), "{}", ran.log);
+}
+
 #[test]
 fn wrong_use_is_exit_code_2() {
     let wrong = |arguments: &[&str], said: &str| {
