@@ -154,8 +154,13 @@ impl Checker<'_> {
         match data.scalar(id) {
             Scalar::Literal(literal) => {
                 let Known::Type(element) = (self.known)(ty(id)) else { return None };
+                let written = match *literal {
+                    Literal::Int(value) => value.to_string(),
+                    Literal::Float(bits) => format!("{:?}", f64::from_bits(bits)),
+                    Literal::Highest | Literal::Lowest | Literal::NaN => return None,
+                };
                 (!fits(*literal, element)).then(|| TypeError {
-                    message: format!("`{}` is no value of {element}", scalar_text(data, id)),
+                    message: format!("`{written}` is no value of {element}"),
                     help: None,
                     in_reducer: false,
                     part: None,
