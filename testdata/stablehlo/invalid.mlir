@@ -148,6 +148,19 @@ func.func @words(%x: tensor<4xf32>, %y: tensor<3x3xf32>) {
 
 // -----
 
+// Attributes are called what they are called in StableHLO.
+func.func @attributes(%x: tensor<4xf32>) {
+  // expected-error@+1 {{`stablehlo.slice` needs the attribute `limit_indices`}}
+  %0 = "stablehlo.slice"(%x) {start_indices = array<i64: 0>, strides = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error@+1 {{attribute `comparison_direction` of `stablehlo.compare` must be "EQ", "NE", "LT", "LE", "GT" or "GE"}}
+  %1 = stablehlo.compare LTT, %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  // expected-error@+1 {{`stablehlo.iota` needs the attribute `iota_dimension`}}
+  %2 = "stablehlo.iota"() : () -> tensor<4xf32>
+  return
+}
+
+// -----
+
 // What of StableHLO's types is not read is named where it stands.
 // expected-error@+1 {{bounds of extents that are not known (`#stablehlo.bounds`) are not read}}
 func.func @bounded(%x: tensor<?x4xf32, #stablehlo.bounds<8, ?>>) {

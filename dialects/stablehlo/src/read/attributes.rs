@@ -325,9 +325,13 @@ impl<'s> Reader<'s> {
 
     /// `: type` behind an attribute.
     fn skip_attribute_type(&mut self) -> Read {
+        let end = self.at;
         if self.next() == b':' && !self.text[self.at..].starts_with("::") {
             self.at += 1;
             self.ty()?;
+        } else {
+            // White space behind it is no part of what is kept as text.
+            self.at = end;
         }
         Ok(())
     }
