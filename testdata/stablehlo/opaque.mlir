@@ -6,7 +6,7 @@
 #map = affine_map<(d0) -> (d0)>
 #thing = #other.thing<"x">
 
-// CHECK: module attributes {stablehlo.other.map = #stablehlo.opaque<"affine_map<(d0) -> (d0)>">, stablehlo.other.signed = #stablehlo.opaque<"-3 : si8">, stablehlo.other.thing = #stablehlo.opaque<"#other.thing<\22x\22>">} {
+// CHECK: module attributes {stablehlo.other.map = #stablehlo.opaque<"affine_map<(d0) -> (d0)>">, stablehlo.other.signed = #stablehlo.opaque<"-3 : si8">, stablehlo.other.thing = #stablehlo.opaque<"#other.thing<\"x\">">} {
 // OUT: module attributes {other.map = affine_map<(d0) -> (d0)>, other.signed = -3 : si8, other.thing = #other.thing<"x">} {
 module attributes {other.map = #map, other.signed = -3 : si8, other.thing = #thing} {
   // CHECK-NEXT: func @f(%x: tensor<4xf32> {other.note}, %q: stablehlo.opaque<"!quant.uniform<i8:f32, 0.1>">)

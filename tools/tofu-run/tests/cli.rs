@@ -155,7 +155,7 @@ fn programs_say_what_they_expect() {
          1.4142143: 6 units in the last place apart, not 0 to 1",
         "6 units in the last place apart, not 0 to 3",
         "`value`: 1 of 2 elements differ; the worst is [1]: got 4, expected 5",
-        "`value`: 1 of 2 elements differ; the worst is [1]: got 20000, expected 20003",
+        "`value`: 1 of 2 elements differ; the worst is [1]: got 20000.0, expected 20003.0",
     ] {
         assert!(ran.log.contains(said), "{said}\n{}", ran.log);
     }
