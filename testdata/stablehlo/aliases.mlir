@@ -15,8 +15,11 @@ func.func @f(%arg0: !vector loc("x")) -> !vector {
   // Of a range the beginning is kept.
   // CHECK-NEXT: tensor.tanh %arg0 : tensor<4xf32> loc(callsite("tanh" at "model.py":3:1))
   %1 = stablehlo.tanh %arg0 : !vector loc(callsite("tanh" at "model.py":3:1 to 4:5))
-  // CHECK-NEXT: tensor.negate %1 : tensor<4xf32> loc(fused["a", "model.py":10:7])
+  // What says how a location was joined stays.
+  // CHECK-NEXT: tensor.negate %1 : tensor<4xf32> loc(fused<"why">["a", "model.py":10:7])
   %2 = stablehlo.negate %1 : !vector loc(fused<"why">["a", #file])
+  // CHECK-NEXT: tensor.negate %1 : tensor<4xf32> loc("outer"(fused<{note = "x", sizes = [1, 2], step = 3 : i32, word = #stablehlo.precision<HIGH>}>[unknown, fused<tensor<2xf32>>["b"]]))
+  %3 = stablehlo.negate %1 : !vector loc("outer"(fused<{note = #note, step = 3 : i32, sizes = [1, 2], word = #high}>[unknown, fused<tensor<2xf32>>["b"]]))
   // CHECK-NEXT: return %2 loc("end")
   return %2 : !vector loc("end")
 // CHECK-NEXT: } loc("model.py":10:7)

@@ -12,7 +12,7 @@ func.func @f(%x: tensor<2xf32>, %y: tensor<2xf32>) {
   // OUT-NEXT: check.expect_eq_const %x, dense<1.0> : tensor<2xf32>
   check.expect_eq_const %x, dense<1.0> : tensor<2xf32>
   // CHECK-NEXT: check.expect_almost_eq %x, %y {tolerance = 0.1}
-  // OUT-NEXT: check.expect_almost_eq %x, %y {tolerance = 0.1 : f64} : tensor<2xf32>
+  // OUT-NEXT: check.expect_almost_eq %x, %y, tolerance = 0.1 : tensor<2xf32>
   check.expect_almost_eq %x, %y {tolerance = 0.1} : tensor<2xf32>
   // CHECK-NEXT: check.expect_almost_eq_const %y {value = dense<[1.0, 2.0]> : tensor<2xf32>}
   // OUT-NEXT: check.expect_almost_eq_const %y, dense<[1.0, 2.0]> : tensor<2xf32>

@@ -104,6 +104,8 @@
   }) : () -> ()
   "func.func"() <{function_type = (tensor<4x6xf32>, tensor<f32>, tensor<i32>, tensor<2x2xf32>, tensor<2xui64>, tensor<2xi64>, tensor<4x6xcomplex<f32>>) -> (), sym_name = "others"}> ({
   ^bb0(%arg29: tensor<4x6xf32>, %arg30: tensor<f32>, %arg31: tensor<i32>, %arg32: tensor<2x2xf32>, %arg33: tensor<2xui64>, %arg34: tensor<2xi64>, %arg35: tensor<4x6xcomplex<f32>>):
+    %half = "stablehlo.constant"() <{value = dense<1.0> : tensor<4xf16>}> : () -> tensor<4xf16>
+    %init = "stablehlo.constant"() <{value = dense<0.0> : tensor<f16>}> : () -> tensor<f16>
     %73 = "stablehlo.broadcast_in_dim"(%arg30) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<4x6xf32>
     %74 = "stablehlo.cholesky"(%arg32) <{lower = true}> : (tensor<2x2xf32>) -> tensor<2x2xf32>
     %75 = "stablehlo.triangular_solve"(%arg32, %arg32) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
@@ -130,6 +132,11 @@
       %98 = "stablehlo.add"(%arg36, %arg38) : (tensor<f32>, tensor<f32>) -> tensor<f32>
       "stablehlo.return"(%98, %arg39) : (tensor<f32>, tensor<f32>) -> ()
     }) {mhlo.note = "x"} : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+    %wide = "stablehlo.reduce"(%half, %init) <{dimensions = array<i64: 0>}> ({
+    ^bb0(%arg42: tensor<f32>, %arg43: tensor<f32>):
+      %100 = "stablehlo.add"(%arg42, %arg43) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%100) : (tensor<f32>) -> ()
+    }) : (tensor<4xf16>, tensor<f16>) -> tensor<f32>
     %92 = "stablehlo.get_dimension_size"(%arg29) <{dimension = 0 : i64}> : (tensor<4x6xf32>) -> tensor<i32>
     %93 = "stablehlo.dynamic_iota"(%arg34) <{iota_dimension = 0 : i64}> : (tensor<2xi64>) -> tensor<?x?xf32>
     %94 = "stablehlo.dynamic_broadcast_in_dim"(%arg29, %arg34) <{broadcast_dimensions = array<i64: 0, 1>, known_expanding_dimensions = array<i64: 0>}> : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
@@ -177,6 +184,7 @@
     %51 = "stablehlo.shift_left"(%arg27, %arg27) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
     %52 = "stablehlo.shift_right_arithmetic"(%arg27, %arg27) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
     %53 = "stablehlo.shift_right_logical"(%arg27, %arg27) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+    %mulhi = "chlo.mulhi"(%arg27, %arg27) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
     %54 = "chlo.acos"(%arg26) : (tensor<4xf32>) -> tensor<4xf32>
     %55 = "chlo.acosh"(%arg26) : (tensor<4xf32>) -> tensor<4xf32>
     %56 = "chlo.asin"(%arg26) : (tensor<4xf32>) -> tensor<4xf32>

@@ -23,6 +23,11 @@ module attributes {mhlo.x = #other.thing<1 -> 2>} {
     // expected-error@+1 {{there is no dialect `other`}}
     other.statement %x as it likes {
     }
+    // Our own dialect for tensors is none of theirs.
+    // expected-error@+1 {{there is no dialect `tensor`}}
+    %4 = "tensor.cast"(%x) : (tensor<4xf32>) -> tensor<?xf32>
+    // expected-error@+1 {{there is no dialect `tensor`}}
+    %5 = "tensor.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     // expected-error@+1 {{there is no op `func.nothing`}}
     %3 = func.nothing %x
     return
@@ -138,6 +143,19 @@ func.func @words(%x: tensor<4xf32>, %y: tensor<3x3xf32>) {
   %1 = "stablehlo.dot_general"(%x, %x) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting = [0]>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
   // expected-error@+1 {{expected `true` or `false`, found `maybe`}}
   %2 = stablehlo.cholesky %y, lower = maybe : tensor<3x3xf32>
+  return
+}
+
+// -----
+
+// Attributes are called what they are called in StableHLO.
+func.func @attributes(%x: tensor<4xf32>) {
+  // expected-error@+1 {{`stablehlo.slice` needs the attribute `limit_indices`}}
+  %0 = "stablehlo.slice"(%x) {start_indices = array<i64: 0>, strides = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error@+1 {{attribute `comparison_direction` of `stablehlo.compare` must be "EQ", "NE", "LT", "LE", "GT" or "GE"}}
+  %1 = stablehlo.compare LTT, %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  // expected-error@+1 {{`stablehlo.iota` needs the attribute `iota_dimension`}}
+  %2 = "stablehlo.iota"() : () -> tensor<4xf32>
   return
 }
 

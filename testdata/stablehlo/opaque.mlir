@@ -2,9 +2,13 @@
 // RUN: tofu-opt %s --allow-unregistered --emit=stablehlo | filecheck --check-prefix=OUT %s
 // RUN: tofu-opt %s --allow-unregistered --emit=stablehlo | tofu-opt - --allow-unregistered | filecheck %s
 
-// CHECK: module attributes {stablehlo.other.map = #stablehlo.opaque<"affine_map<(d0) -> (d0)>">, stablehlo.other.signed = #stablehlo.opaque<"-3 : si8">} {
-// OUT: module attributes {other.map = affine_map<(d0) -> (d0)>, other.signed = -3 : si8} {
-module attributes {other.map = affine_map<(d0) -> (d0)>, other.signed = -3 : si8} {
+// White space behind a name's meaning is no part of it.
+#map = affine_map<(d0) -> (d0)>
+#thing = #other.thing<"x">
+
+// CHECK: module attributes {stablehlo.other.map = #stablehlo.opaque<"affine_map<(d0) -> (d0)>">, stablehlo.other.signed = #stablehlo.opaque<"-3 : si8">, stablehlo.other.thing = #stablehlo.opaque<"#other.thing<\"x\">">} {
+// OUT: module attributes {other.map = affine_map<(d0) -> (d0)>, other.signed = -3 : si8, other.thing = #other.thing<"x">} {
+module attributes {other.map = #map, other.signed = -3 : si8, other.thing = #thing} {
   // CHECK-NEXT: func @f(%x: tensor<4xf32> {other.note}, %q: stablehlo.opaque<"!quant.uniform<i8:f32, 0.1>">)
   // OUT-NEXT: func.func @f(%x: tensor<4xf32> {other.note}, %q: !quant.uniform<i8:f32, 0.1>)
   func.func @f(%x: tensor<4xf32> {other.note}, %q: !quant.uniform<i8:f32, 0.1>) -> tensor<4xf32> {

@@ -98,6 +98,8 @@ module {
     return
   }
   func.func @others(%arg0: tensor<4x6xf32>, %arg1: tensor<f32>, %arg2: tensor<i32>, %arg3: tensor<2x2xf32>, %arg4: tensor<2xui64>, %arg5: tensor<2xi64>, %arg6: tensor<4x6xcomplex<f32>>) {
+    %half = stablehlo.constant dense<1.0> : tensor<4xf16>
+    %init = stablehlo.constant dense<0.0> : tensor<f16>
     %0 = stablehlo.broadcast_in_dim %arg1, dims = [] : (tensor<f32>) -> tensor<4x6xf32>
     %1 = stablehlo.cholesky %arg3, lower = true : tensor<2x2xf32>
     %2 = "stablehlo.triangular_solve"(%arg3, %arg3) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
@@ -119,6 +121,11 @@ module {
      reducer(%arg7: tensor<f32>, %arg9: tensor<f32>) (%arg8: tensor<f32>, %arg10: tensor<f32>)  {
       %24 = stablehlo.add %arg7, %arg9 : tensor<f32>
       stablehlo.return %24, %arg10 : tensor<f32>, tensor<f32>
+    }
+    %wide = stablehlo.reduce(%half init: %init) across dimensions = [0] : (tensor<4xf16>, tensor<f16>) -> tensor<f32>
+     reducer(%arg7: tensor<f32>, %arg8: tensor<f32>) {
+      %24 = stablehlo.add %arg7, %arg8 : tensor<f32>
+      stablehlo.return %24 : tensor<f32>
     }
     %18 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<4x6xf32>) -> tensor<i32>
     %19 = stablehlo.dynamic_iota %arg5, dim = 0 : (tensor<2xi64>) -> tensor<?x?xf32>
@@ -166,6 +173,7 @@ module {
     %34 = stablehlo.shift_left %arg1, %arg1 : tensor<4xi32>
     %35 = stablehlo.shift_right_arithmetic %arg1, %arg1 : tensor<4xi32>
     %36 = stablehlo.shift_right_logical %arg1, %arg1 : tensor<4xi32>
+    %mulhi = chlo.mulhi %arg1, %arg1 : tensor<4xi32>, tensor<4xi32> -> tensor<4xi32>
     %37 = chlo.acos %arg0 : tensor<4xf32> -> tensor<4xf32>
     %38 = chlo.acosh %arg0 : tensor<4xf32> -> tensor<4xf32>
     %39 = chlo.asin %arg0 : tensor<4xf32> -> tensor<4xf32>

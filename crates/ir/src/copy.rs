@@ -341,9 +341,10 @@ impl<'s> Translation<'s> {
             LocationData::Named { name, child } => {
                 LocationData::Named { name: self.name(target, *name), child: self.location(target, *child) }
             }
-            LocationData::Fused(parts) => {
-                LocationData::Fused(parts.iter().map(|&part| self.location(target, part)).collect())
-            }
+            LocationData::Fused { parts, metadata } => LocationData::Fused {
+                parts: parts.iter().map(|&part| self.location(target, part)).collect(),
+                metadata: metadata.map(|metadata| self.attr(target, metadata)),
+            },
             LocationData::Call { callee, caller } => LocationData::Call {
                 callee: self.location(target, *callee),
                 caller: self.location(target, *caller),

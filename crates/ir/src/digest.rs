@@ -244,8 +244,10 @@ impl Contents<'_> {
             LocationData::Named { name, child } => {
                 hash.kind("named").text(module.text(*name)).content(self.location(*child))
             }
-            LocationData::Fused(parts) => {
-                hash.kind("fused").count(parts.len());
+            LocationData::Fused { parts, metadata } => {
+                hash.kind("fused").count(usize::from(metadata.is_some()));
+                metadata.iter().fold(&mut hash, |hash, &metadata| hash.content(self.attr(metadata)));
+                hash.count(parts.len());
                 parts.iter().fold(&mut hash, |hash, &part| hash.content(self.location(part)))
             }
             LocationData::Call { callee, caller } => {

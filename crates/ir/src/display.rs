@@ -367,6 +367,18 @@ impl ParameterWriter for Parameters<'_> {
 
 /// Writes a location as it stands inside `loc(…)`.
 pub fn write_location(out: &mut String, module: &Module, location: Location) {
+    write_location_with(out, module, location, &mut |out, metadata| {
+        write_attr(out, module, metadata, DisplayOptions::default());
+    });
+}
+
+/// The same, where `attribute` writes attributes in it.
+pub fn write_location_with(
+    out: &mut String,
+    module: &Module,
+    location: Location,
+    attribute: &mut dyn FnMut(&mut String, Attr),
+) {
     match module.location_data(location) {
         LocationData::Unknown => out.push_str("unknown"),
         LocationData::File { file, line, column } => {
@@ -377,25 +389,31 @@ pub fn write_location(out: &mut String, module: &Module, location: Location) {
             write_string(out, module.text(*name));
             if *child != module.interner.unknown_location() {
                 out.push('(');
-                write_location(out, module, *child);
+                write_location_with(out, module, *child, attribute);
                 out.push(')');
             }
         }
-        LocationData::Fused(parts) => {
-            out.push_str("fused[");
+        LocationData::Fused { parts, metadata } => {
+            out.push_str("fused");
+            if let Some(metadata) = *metadata {
+                out.push('<');
+                attribute(out, metadata);
+                out.push('>');
+            }
+            out.push('[');
             for (index, &part) in parts.iter().enumerate() {
                 if index > 0 {
                     out.push_str(", ");
                 }
-                write_location(out, module, part);
+                write_location_with(out, module, part, attribute);
             }
             out.push(']');
         }
         LocationData::Call { callee, caller } => {
             out.push_str("callsite(");
-            write_location(out, module, *callee);
+            write_location_with(out, module, *callee, attribute);
             out.push_str(" at ");
-            write_location(out, module, *caller);
+            write_location_with(out, module, *caller, attribute);
             out.push(')');
         }
     }

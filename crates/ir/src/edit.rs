@@ -508,7 +508,7 @@ impl Module {
             let location = self.ops[origin].location;
             match self.location_data(location) {
                 LocationData::Unknown => {}
-                LocationData::Fused(inner) => parts.extend(inner.iter().copied()),
+                LocationData::Fused { parts: inner, metadata: None } => parts.extend(inner.iter().copied()),
                 _ => {
                     parts.insert(location);
                 }
@@ -518,7 +518,7 @@ impl Module {
         self.ops[op].location = match parts.len() {
             0 => self.interner.unknown_location(),
             1 => parts[0],
-            _ => self.interner.location(LocationData::Fused(parts.into_iter().collect())),
+            _ => self.interner.location(LocationData::fused(parts)),
         };
     }
 }
@@ -690,7 +690,7 @@ mod tests {
         let (a, b) = (named("a"), named("b"));
         module.set_location(ops[0], a);
         module.set_location(ops[1], b);
-        let both = module.interner.location(LocationData::Fused(Box::new([a, b])));
+        let both = module.interner.location(LocationData::fused([a, b]));
         module.join_places(ops[3], &[ops[0], ops[1], ops[2]]);
         assert_eq!(module.location(ops[3]), both);
         module.join_places(ops[2], &[ops[3], ops[0]]);
@@ -719,7 +719,7 @@ mod tests {
         module.join_places(ops[0], &[ops[0], ops[20]]);
         let expected: Vec<Location> = places[..12].iter().chain(&places[20..24]).copied().collect();
         let found = module.location_data(module.location(ops[0]));
-        assert_eq!(found, &LocationData::Fused(expected.into()));
+        assert_eq!(found, &LocationData::fused(expected));
     }
 
     #[test]

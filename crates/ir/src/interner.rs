@@ -206,10 +206,10 @@ impl Interner {
                 let child = cut(child);
                 (LocationData::Named { name, child }, depth(child))
             }
-            LocationData::Fused(parts) => {
+            LocationData::Fused { parts, metadata } => {
                 let parts: Box<[Location]> = parts.into_iter().map(cut).collect();
                 let inner = parts.iter().map(|&part| depth(part)).max().unwrap_or(0);
-                (LocationData::Fused(parts), inner)
+                (LocationData::Fused { parts, metadata }, inner)
             }
             LocationData::Call { callee, caller } => {
                 let (callee, caller) = (cut(callee), cut(caller));

@@ -52,8 +52,8 @@ pub use control::Control;
 pub use copy::{ValueMap, copy_head_from, copy_op, copy_op_from};
 pub use digest::{Compared, Digest, digest};
 pub use display::{
-    AttrDisplay, DisplayOptions, write_attr, write_dense, write_dict, write_location, write_parameters,
-    write_string, write_type, write_word,
+    AttrDisplay, DisplayOptions, write_attr, write_dense, write_dict, write_location, write_location_with,
+    write_parameters, write_string, write_type, write_word,
 };
 pub use edit::OpState;
 pub use element::{ElementKind, ElementType};

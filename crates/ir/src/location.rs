@@ -4,7 +4,7 @@
 //! [`Location`] is what a framework said about the source of an op (`loc("jit(step)/dot_general")`), or where the op
 //! stood in a file that was read before. Locations are part of the program and are printed on request; spans are not.
 
-use crate::Name;
+use crate::{Attr, Name};
 
 crate::entity_ids! {
     /// An interned location of a module.
@@ -32,8 +32,13 @@ pub enum LocationData {
         /// Where that is.
         child: Location,
     },
-    /// `loc(fused[a, b])`: joined from several.
-    Fused(Box<[Location]>),
+    /// `loc(fused[a, b])` or `loc(fused<metadata>[a, b])`: joined from several.
+    Fused {
+        /// What they were.
+        parts: Box<[Location]>,
+        /// What whoever joined them says about it.
+        metadata: Option<Attr>,
+    },
     /// `loc(callsite(callee at caller))`.
     Call {
         /// Where the called code is.
@@ -41,4 +46,11 @@ pub enum LocationData {
         /// Where it was called.
         caller: Location,
     },
+}
+
+impl LocationData {
+    /// Several locations as one.
+    pub fn fused(parts: impl IntoIterator<Item = Location>) -> LocationData {
+        LocationData::Fused { parts: parts.into_iter().collect(), metadata: None }
+    }
 }

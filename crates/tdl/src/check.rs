@@ -6,7 +6,7 @@ mod bounds;
 mod types;
 
 use rustc_hash::FxHashSet;
-use tofu_diagnostics::{Code, Diagnostic, Span, codes};
+use tofu_diagnostics::{Code, Diagnostic, Span, codes, plural};
 use tofu_ir::{ElementKind, EntityId};
 
 pub(crate) use types::instance_error;
@@ -187,11 +187,14 @@ impl<'d> Checker<'d> {
                     Reducer::Custom(id) => data.combiner(id).types.len(),
                     _ => 1,
                 };
-                if reduction.bodies.len() != carried || *component as usize >= carried {
-                    let message = format!(
-                        "the reducer carries {carried} values and is given {}",
-                        reduction.bodies.len()
-                    );
+                let given = reduction.bodies.len();
+                if given != carried || *component as usize >= carried {
+                    let values = plural(carried, "value");
+                    let message = if given != carried {
+                        format!("the reducer carries {values} and is given {given}")
+                    } else {
+                        format!("the reducer gives {values}; there is none of number {component}")
+                    };
                     self.error(&codes::TDL_WRONG_REDUCER, span, message);
                     return;
                 }

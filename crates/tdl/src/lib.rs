@@ -101,7 +101,8 @@ pub use infer::{describe, infer_types, solve_op, solve_op_as, verify_types};
 pub use linear::{Linear, linear};
 pub use local::{Local, local};
 pub use opaque::{
-    OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueRegistry, OpaqueResults, Reference,
+    OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueRegistry, OpaqueResults, Ranks,
+    Reference,
 };
 pub use parse::parse;
 pub use region::{DimRange, Region, regions};

@@ -7,11 +7,13 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use tofu_diagnostics::plural;
 use tofu_ir::ElementType;
 
 use crate::description::TypeRef;
 use crate::evaluate::Tensor;
 use crate::functions;
+use crate::scalar::TypeClass;
 
 /// A function whose algorithm is hidden.
 #[derive(Clone, Debug)]
@@ -22,6 +24,11 @@ pub struct OpaqueFunction {
     pub arguments: OpaqueArity,
     /// What it gives.
     pub results: OpaqueResults,
+    /// What the elements of its arguments may be.
+    pub class: TypeClass,
+    /// The ranks of its results, given the ranks of its arguments and its constants; or why it takes no such call. Without
+    /// it only a run can tell.
+    pub ranks: Option<Ranks>,
     /// Whether it takes a comparator.
     pub compares: bool,
     /// Computes the results. It must not panic.
@@ -67,6 +74,10 @@ pub enum OpaqueElement {
 
 /// Computes the results of a call; or says why it cannot.
 pub type Reference = fn(&mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String>;
+
+/// The ranks of the results, given the ranks of the arguments, of which there are as many as the function takes, and its
+/// constants.
+pub type Ranks = fn(&[usize], &[i64]) -> Result<Vec<usize>, String>;
 
 /// Whether the elements of all arguments at one place come before those at another.
 type Less<'a> = dyn FnMut(usize, usize) -> Result<bool, String> + 'a;
@@ -125,6 +136,28 @@ impl OpaqueFunction {
                 Some(format!("\"{name}\" gives {results} results; there is none of number {result}"))
             }
             _ => None,
+        }
+    }
+
+    /// What is wrong with the ranks and elements of a call that is not refused otherwise: the arguments have these ranks
+    /// and elements of these classes, and the result is read with so many indices.
+    pub(crate) fn misfit(
+        &self,
+        arguments: &[(usize, TypeClass)],
+        constants: &[i64],
+        result: u32,
+        indices: usize,
+    ) -> Option<String> {
+        let name = self.name;
+        if let Some((_, class)) = arguments.iter().find(|(_, class)| !class.meets(self.class)) {
+            return Some(format!("\"{name}\" takes {}, not {}", self.class.phrase(), class.phrase()));
+        }
+        let ranks: Vec<usize> = arguments.iter().map(|&(rank, _)| rank).collect();
+        match (self.ranks?)(&ranks, constants) {
+            Err(message) => Some(message),
+            Ok(ranks) => ranks.get(result as usize).filter(|&&rank| rank != indices).map(|rank| {
+                format!("result {result} of \"{name}\" has {}, not {indices}", plural(*rank, "dimension"))
+            }),
         }
     }
 

@@ -12,6 +12,7 @@
 //! | `regions`, `scope` | regions and blocks, and the names of values in them |
 //! | `translate` | attributes of StableHLO as those of our ops |
 //! | `earlier`, `einsum` | ops that are the same as others of ours together |
+//! | `known_shapes` | ops whose shape is an operand, where that is known |
 //! | `aliases` | `#name = …`, `!name = …` and the resources at the end, wherever they stand |
 //! | `recover` | the way to the next statement after one that could not be read |
 //!
@@ -25,6 +26,7 @@ mod earlier;
 mod einsum;
 mod generic;
 mod items;
+mod known_shapes;
 mod lexer;
 mod locations;
 mod parameters;
@@ -50,7 +52,7 @@ use aliases::Aliases;
 use scope::Scope;
 use statement::Kind;
 
-use crate::syntax::foreign_name;
+use crate::syntax::{foreign_name, syntax};
 
 /// What to do with what is not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -82,18 +84,30 @@ pub fn read_part(
     reader.finish()
 }
 
-/// Names ops as the text does. The verifier names ours.
-fn in_foreign_words(found: &mut Diagnostic) {
+/// Names ops and their attributes in a diagnostic about a program that is written in StableHLO as they are named there.
+/// Whoever looks at our ops, the verifier as the interpreter, names ours.
+pub fn in_foreign_words(found: &mut Diagnostic) {
+    // What the op is about that the message names first; its attributes have names of their own.
+    let op = found.message.split('`').skip(1).step_by(2).find_map(foreign_name);
+    let attributes = op.as_deref().map_or(&[][..], |op| syntax(op).attributes);
     let renamed = |text: &str| {
-        let parts = text.split('`').enumerate().map(|(index, part)| match part.strip_prefix("tensor.") {
-            Some(_) if index % 2 == 1 => foreign_name(part).unwrap_or_else(|| part.to_owned()),
-            _ => part.to_owned(),
+        let parts = text.split('`').enumerate().map(|(index, part)| {
+            let word = if index % 2 == 1 { part.trim_start_matches('{') } else { "" };
+            let word = &word[..word.find(' ').unwrap_or(word.len())];
+            let attribute = attributes.iter().find(|attribute| !word.is_empty() && attribute.ours == word);
+            let names = attribute.map(|attribute| [attribute.name, attribute.key]);
+            match names.and_then(|names| names.into_iter().find(|name| !name.is_empty())) {
+                Some(name) => part.replacen(word, name, 1),
+                None if word.starts_with("tensor.") => foreign_name(part).unwrap_or_else(|| part.to_owned()),
+                None => part.to_owned(),
+            }
         });
         parts.collect::<Vec<String>>().join("`")
     };
     found.message = renamed(&found.message);
     found.help = found.help.as_deref().map(renamed);
     found.notes.iter_mut().for_each(|note| *note = renamed(note));
+    found.secondary.iter_mut().for_each(|label| label.text = renamed(&label.text));
 }
 
 /// How deep types, attributes and locations may nest.

@@ -44,6 +44,8 @@ pub(crate) enum Form {
     Constant,
     Convolution,
     CustomCall,
+    /// As a convolution, which some versions print and others do not read: it is written in the generic form.
+    DynamicConvolution,
     /// `op %x, value {attributes}`, where the value has the operand's type.
     Expect,
     Function,
@@ -105,6 +107,8 @@ pub(crate) enum Kind {
     Padding,
     /// `true`.
     Bool,
+    /// A float of 64 bits, pretty without its type.
+    Float,
     /// An integer of this type; of 64 bits with us.
     Int(ElementType),
     /// `#stablehlo<precision HIGH>`, pretty `HIGH`; a string with us.
@@ -154,7 +158,9 @@ const fn plain(name: &'static str, kind: Kind) -> AttributeSyntax {
     attr("", name, name, kind)
 }
 
-use Kind::{Axes, Bool, Bools, Choice, Conv, Dot, Fields, Flat, Int, Ints, Padding, Pair, Word, Words};
+use Kind::{
+    Axes, Bool, Bools, Choice, Conv, Dot, Fields, Flat, Float, Int, Ints, Padding, Pair, Word, Words,
+};
 
 const I32: Kind = Int(ElementType::I32);
 const I64: Kind = Int(ElementType::I64);
@@ -208,7 +214,7 @@ const EINSUM: &[AttributeSyntax] = &[keyed("config", "einsum_config", Kind::Same
 /// By name.
 static OPS: &[OpSyntax] = &[
     op("builtin.module", Form::Module, &[]),
-    op("check.expect_almost_eq", Form::Alike, &[]),
+    op("check.expect_almost_eq", Form::Alike, &[keyed("tolerance", "tolerance", Float)]),
     op("check.expect_almost_eq_const", Form::Expect, &[attr("", "value", "value", Kind::Same)]),
     op(
         "check.expect_close",
@@ -310,12 +316,16 @@ static OPS: &[OpSyntax] = &[
     ),
     op(
         "stablehlo.dynamic_conv",
-        Form::Generic,
+        Form::DynamicConvolution,
         &[
             attr("", "dimension_numbers", "dimensions", Conv),
+            keyed("stride", "window_strides", Ints),
+            keyed("lhs_dilate", "lhs_dilation", Ints),
+            keyed("rhs_dilate", "rhs_dilation", Ints),
+            keyed("reverse", "window_reversal", Bools),
             FEATURE_GROUPS,
             BATCH_GROUPS,
-            plain("window_reversal", Bools),
+            attr("", "precision_config", "stablehlo.precision_config", Words(&PRECISION)),
         ],
     ),
     op("stablehlo.dynamic_gather", Form::Generic, &[attr("", "dimension_numbers", "", GATHER_FIELDS)]),
@@ -452,6 +462,7 @@ static CHLO: &[&str] = &[
     "is_neg_inf",
     "is_pos_inf",
     "lgamma",
+    "mulhi",
     "next_after",
     "polygamma",
     "sinh",
@@ -507,6 +518,7 @@ static KEPT: &[&str] = &[
     "infeed_config",
     "is_host_transfer",
     "known_expanding_dimensions",
+    "known_non_expanding_dimensions",
     "known_nonexpanding_dimensions",
     "layout",
     "name",
@@ -518,6 +530,7 @@ static KEPT: &[&str] = &[
     "replica_groups",
     "result_accuracy",
     "result_layouts",
+    "slice_sizes",
     "source_target_pairs",
     "use_global_device_ids",
     "version",

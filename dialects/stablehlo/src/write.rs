@@ -21,7 +21,7 @@ use tofu_diagnostics::{Diagnostic, codes};
 use tofu_dialect_func::FUNC;
 use tofu_ir::{
     Attr, AttrData, BlockId, EntityId, MAX_REGION_DEPTH, Module, Name, OpDef, OpId, RegionId, Type, ValueId,
-    builtin::MODULE, write_location,
+    builtin::MODULE, write_location_with,
 };
 use tofu_syntax::ValueNames;
 
@@ -50,6 +50,7 @@ pub fn write(module: &Module, options: WriteOptions) -> Result<String, Vec<Diagn
         found: Vec::new(),
         indent: 0,
         current: module.root(),
+        shapes: 0,
         types: Vec::new(),
     };
     writer.op(module.root());
@@ -70,6 +71,8 @@ struct Writer<'m> {
     indent: usize,
     /// The op that is being written.
     current: OpId,
+    /// How many shapes of random tensors were written.
+    shapes: usize,
     /// Where in `out` each type was first written; writing it again is a copy.
     types: Vec<(u32, u32)>,
 }
@@ -105,7 +108,11 @@ impl Writer<'_> {
         let location = self.module.location(op);
         if self.options.locations && location != self.module.interner.unknown_location() {
             self.out.push_str(" loc(");
-            write_location(&mut self.out, self.module, location);
+            let mut text = String::new();
+            write_location_with(&mut text, self.module, location, &mut |text, metadata| {
+                text.push_str(&self.attr_text(metadata));
+            });
+            self.out.push_str(&text);
             self.out.push(')');
         }
         self.out.push('\n');

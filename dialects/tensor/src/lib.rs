@@ -176,6 +176,7 @@ pub static DIALECT: Dialect = Dialect {
         &MAP,
         &MAXIMUM,
         &MINIMUM,
+        &MULHI,
         &MULTIPLY,
         &NEGATE,
         &NEXT_AFTER,

@@ -432,7 +432,7 @@ mod tests {
         let root = module.root();
         assert_eq!(merge_equal_ops(&mut module, root), 3);
         let kept = module.walk(root).find(|&op| module.def(op).name == "tensor.tanh").unwrap();
-        let LocationData::Fused(parts) = module.location_data(module.location(kept)) else {
+        let LocationData::Fused { parts, .. } = module.location_data(module.location(kept)) else {
             panic!("not joined")
         };
         assert_eq!(parts.len(), 2);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 use tofu_diagnostics::{Diagnostic, FileId, SourceMap, Span, codes};
-use tofu_dialect_stablehlo::{ReadOptions, is_stablehlo, read_part};
+use tofu_dialect_stablehlo::{ReadOptions, in_foreign_words, is_stablehlo, read_part};
 use tofu_ir::{Module, Registry};
 use tofu_syntax::{Parsed, parse_part};
 
@@ -89,12 +89,31 @@ pub(crate) fn parse(
     options: ReadOptions,
 ) -> Parsed {
     let registry = Arc::clone(registry);
-    let text = sources.file(file).text().get(part.clone()).unwrap_or("");
-    let told = || if is_stablehlo(text) { Language::Stablehlo } else { Language::Tir };
-    match from.unwrap_or_else(told) {
+    match language(sources, file, part.clone(), from) {
         Language::Tir => parse_part(sources, file, part, registry),
         Language::Stablehlo => read_part(sources, file, part, registry, options),
     }
+}
+
+/// The language of a part of a file: `from`, or the one that the text is in.
+fn language(sources: &SourceMap, file: FileId, part: Range<usize>, from: Option<Language>) -> Language {
+    let text = sources.file(file).text().get(part).unwrap_or("");
+    let told = || if is_stablehlo(text) { Language::Stablehlo } else { Language::Tir };
+    from.unwrap_or_else(told)
+}
+
+/// Names ops in what was found in a program, a part of a file that was read with [`parse_program`], as that part does.
+pub fn as_written(
+    mut found: Diagnostic,
+    sources: &SourceMap,
+    file: FileId,
+    part: Range<usize>,
+    from: Option<Language>,
+) -> Diagnostic {
+    if language(sources, file, part, from) == Language::Stablehlo {
+        in_foreign_words(&mut found);
+    }
+    found
 }
 
 /// Reads `path`, or `standard_input` if it is `-`, into `sources`.

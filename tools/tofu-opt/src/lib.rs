@@ -36,7 +36,7 @@ mod watch;
 pub use cli::answer_or_refuse;
 pub use console::{Console, Log, Streams, cannot_write};
 pub use emit::write_file;
-pub use input::{Language, SEPARATOR, parse_program, parts, read_program, read_source};
+pub use input::{Language, SEPARATOR, as_written, parse_program, parts, read_program, read_source};
 pub use reference::{example_program, ops_reference, passes_reference};
 pub use tofu_pass::Cancellation;
 pub use tool::{DONE, ERRORS, Tool, WRONG_USE};

@@ -17,6 +17,9 @@ use crate::compare::{Tolerance, difference};
 
 /// How far values may be apart that are to be almost equal, unless the op says it.
 const ALMOST: f64 = 1e-4;
+/// The function by which the project's tests of earlier versions compared: whether two values are equal, or for floats
+/// nearly so.
+const EARLIER: &str = "check.eq";
 /// How many units in the last place values may be apart that are to be close, unless the op says it.
 const CLOSE: i128 = 3;
 
@@ -30,6 +33,8 @@ struct Expectation {
 enum Rule {
     Equal,
     Almost(f64),
+    /// Nearly the same, for what they are.
+    Near,
     /// So many units in the last place at least and at most.
     Close(i128, i128),
 }
@@ -44,7 +49,7 @@ pub(crate) struct Held {
 
 /// Whether a text may be of a program that expects something.
 pub(crate) fn may_expect(text: &str) -> bool {
-    text.contains("check.expect_")
+    text.contains("check.expect_") || text.contains(EARLIER)
 }
 
 /// Runs the functions that expect something.
@@ -85,7 +90,7 @@ fn expose(module: &mut Module, function: OpId) -> Vec<Expectation> {
     let Some(block) = block else { return Vec::new() };
     let ops: Vec<OpId> = module.ops(block).collect();
     let Some((&end, ops)) = ops.split_last() else { return Vec::new() };
-    let (mut expectations, mut values) = (Vec::new(), Vec::new());
+    let (mut expectations, mut values, mut done) = (Vec::new(), Vec::new(), Vec::new());
     for &op in ops {
         let Some(rule) = rule(module, op) else { continue };
         expectations.push(Expectation { place: module.span(op), rule });
@@ -100,10 +105,15 @@ fn expose(module: &mut Module, function: OpId) -> Vec<Expectation> {
             module.insert_before(op, constant);
             values.push(module.result(constant, 0));
         }
-        module.erase(op);
+        done.push(op);
     }
     if !expectations.is_empty() {
         module.set_operands(end, &values);
+    }
+    for op in done {
+        if !module.results(op).any(|result| module.has_uses(result)) {
+            module.erase(op);
+        }
     }
     expectations
 }
@@ -111,7 +121,7 @@ fn expose(module: &mut Module, function: OpId) -> Vec<Expectation> {
 /// What an op expects, if it does.
 fn rule(module: &Module, op: OpId) -> Option<Rule> {
     let def = module.def(op);
-    let name = if std::ptr::eq(def, &CUSTOM_CALL) && module.result_count(op) == 0 {
+    let name = if std::ptr::eq(def, &CUSTOM_CALL) {
         match module.attr_value(op, "call_target_name")? {
             AttrData::String(target) => target,
             _ => return None,
@@ -126,6 +136,11 @@ fn rule(module: &Module, op: OpId) -> Option<Rule> {
     };
     match name {
         _ if compared != 2 => None,
+        EARLIER if module.result_count(op) == 1 => {
+            let element = module.tensor_type(module.operand(op, 0))?.element;
+            Some(if element.is_integer() { Rule::Equal } else { Rule::Near })
+        }
+        _ if module.result_count(op) > 0 => None,
         _ if name == EXPECT_EQ.name || name == EXPECT_EQ_CONST.name => Some(Rule::Equal),
         _ if name == EXPECT_ALMOST_EQ.name || name == EXPECT_ALMOST_EQ_CONST.name => {
             Some(Rule::Almost(match module.attr_value(op, "tolerance") {
@@ -149,6 +164,7 @@ impl Expectation {
         let within = |tolerance| difference("value", found, expected, tolerance);
         match self.rule {
             Rule::Equal => within(Tolerance { relative: 0.0, absolute: 0.0 }),
+            Rule::Near => within(Tolerance { relative: ALMOST, absolute: ALMOST }),
             Rule::Almost(absolute) => within(Tolerance { relative: 0.0, absolute }),
             Rule::Close(least, most) => {
                 let apart = (0..found.len()).map(|index| units_apart(found, expected, index));

@@ -10,8 +10,8 @@ use tofu_diagnostics::{ColorChoice, Diagnostic, FileId, Format, SourceMap, Span,
 use tofu_interpreter::{Interpreter, entry, signature, tensor_type};
 use tofu_ir::{Module, OpId, Registry, TensorType};
 use tofu_opt::{
-    Console, DONE, ERRORS, Streams, Tool, WRONG_USE, answer_or_refuse, cannot_write, parse_program, parts,
-    read_source, write_file,
+    Console, DONE, ERRORS, Streams, Tool, WRONG_USE, answer_or_refuse, as_written, cannot_write,
+    parse_program, parts, read_source, write_file,
 };
 use tofu_tdl::{OpaqueRegistry, Tensor};
 
@@ -67,15 +67,16 @@ fn run(
     if arguments.names_nothing() && expectations::may_expect(text) {
         return expected(arguments, sources, file, &registry, console, streams);
     }
-    let (module, warnings) =
-        parse_program(sources, file, whole, &registry, arguments.from).map_err(|found| (found, ERRORS))?;
+    let (module, warnings) = parse_program(sources, file, whole.clone(), &registry, arguments.from)
+        .map_err(|found| (found, ERRORS))?;
     console.report(sources, &warnings);
     let named = arguments.entry.as_deref();
     let function = entry(&module, named)
         .map_err(|error| (vec![error], if named.is_some() { WRONG_USE } else { ERRORS }))?;
     let inputs = inputs(arguments, &module, function)?;
     let mut interpreter = Interpreter::new(&module, &OpaqueRegistry::builtin());
-    let results = interpreter.run(function, &inputs).map_err(|error| (vec![error], ERRORS))?;
+    let as_written = |error| as_written(error, sources, file, whole.clone(), arguments.from);
+    let results = interpreter.run(function, &inputs).map_err(|error| (vec![as_written(error)], ERRORS))?;
     if let Some(path) = &arguments.outputs {
         let arrays = results
             .iter()
@@ -108,13 +109,14 @@ fn expected(
 ) -> Result<u8, Failed> {
     let mut all = Held::default();
     for part in parts(sources.file(file).text()) {
-        match parse_program(sources, file, part, registry, arguments.from) {
+        match parse_program(sources, file, part.clone(), registry, arguments.from) {
             Ok((mut module, warnings)) => {
                 console.report(sources, &warnings);
                 let held = expectations::check(&mut module);
                 all.functions += held.functions;
                 all.count += held.count;
-                all.wrong.extend(held.wrong);
+                let as_written = |error| as_written(error, sources, file, part.clone(), arguments.from);
+                all.wrong.extend(held.wrong.into_iter().map(as_written));
             }
             Err(found) => all.wrong.extend(found),
         }

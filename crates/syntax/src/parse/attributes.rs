@@ -241,12 +241,12 @@ impl<'s> Parser<'s> {
     }
 
     /// A `location` of the grammar.
-    pub(super) fn location(&mut self, pair: Pair<'s, Rule>) -> Option<Location> {
+    pub(super) fn location(&mut self, base: usize, pair: Pair<'s, Rule>) -> Option<Location> {
         let body = pair.into_inner().next()?;
-        self.location_body(body, 0)
+        self.location_body(base, body, 0)
     }
 
-    fn location_body(&mut self, pair: Pair<'s, Rule>, depth: usize) -> Option<Location> {
+    fn location_body(&mut self, base: usize, pair: Pair<'s, Rule>, depth: usize) -> Option<Location> {
         if depth > MAX_DEPTH {
             let span = self.span(self.at, self.at);
             self.error(&codes::NESTING_TOO_DEEP, span, format!("locations nest more than {MAX_DEPTH} deep"));
@@ -257,16 +257,19 @@ impl<'s> Parser<'s> {
         let mut parts = form.into_inner();
         let data = match rule {
             Rule::callsite => {
-                let callee = self.location_body(parts.next()?, depth + 1)?;
-                let caller = self.location_body(parts.next()?, depth + 1)?;
+                let callee = self.location_body(base, parts.next()?, depth + 1)?;
+                let caller = self.location_body(base, parts.next()?, depth + 1)?;
                 LocationData::Call { callee, caller }
             }
             Rule::fused => {
-                let mut inner = Vec::new();
+                let (mut inner, mut metadata) = (Vec::new(), None);
                 for part in parts {
-                    inner.push(self.location_body(part, depth + 1)?);
+                    match part.as_rule() {
+                        Rule::attribute => metadata = Some(self.attribute(base, part, 0)?),
+                        _ => inner.push(self.location_body(base, part, depth + 1)?),
+                    }
                 }
-                LocationData::Fused(inner.into())
+                LocationData::Fused { parts: inner.into(), metadata }
             }
             Rule::named => {
                 let name = self.unquoted(parts.next()?.as_str());
@@ -279,7 +282,9 @@ impl<'s> Parser<'s> {
                         let column = number(parts.next()?.as_str());
                         LocationData::File { file: name, line: number(line.as_str()), column }
                     }
-                    Some(child) => LocationData::Named { name, child: self.location_body(child, depth + 1)? },
+                    Some(child) => {
+                        LocationData::Named { name, child: self.location_body(base, child, depth + 1)? }
+                    }
                 }
             }
             _ => LocationData::Unknown,

@@ -95,7 +95,7 @@ impl<'s> Parser<'s> {
         for part in statement.flat_map(Pair::into_inner) {
             self.at = start + part.as_span().end();
             match part.as_rule() {
-                Rule::location => head.location = self.location(part),
+                Rule::location => head.location = self.location(start, part),
                 _ => self.head(start, part, &mut head),
             }
         }
@@ -531,7 +531,7 @@ impl<'s> Parser<'s> {
                 for part in pairs.flat_map(Pair::into_inner).filter(|part| !part.as_str().is_empty()) {
                     self.at = start + part.as_span().end();
                     match part.as_rule() {
-                        Rule::location => head.location = self.location(part),
+                        Rule::location => head.location = self.location(start, part),
                         _ => self.head(start, part, head),
                     }
                 }

@@ -711,7 +711,11 @@ impl Generator {
                 };
                 LocationData::Named { name, child }
             }
-            4 => LocationData::Fused((0..self.rng.usize(0..3)).map(|_| self.location(depth + 1)).collect()),
+            4 => {
+                let parts = (0..self.rng.usize(0..3)).map(|_| self.location(depth + 1)).collect();
+                let metadata = self.rng.bool().then(|| self.attr(2));
+                LocationData::Fused { parts, metadata }
+            }
             _ => LocationData::Call { callee: self.location(depth + 1), caller: self.location(depth + 1) },
         };
         self.module.interner.location(data)

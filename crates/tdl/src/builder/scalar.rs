@@ -244,7 +244,13 @@ impl Builder {
                 Source::Let(number) => self.lets.get(number as usize).map(|item| self.type_of(item.body)),
             })
             .collect();
-        let refusal = function.refusal(types.len(), call.result, call.comparator.is_some());
+        let refusal = function.refusal(types.len(), call.result, call.comparator.is_some()).or_else(|| {
+            let whole = |slice: &Slice| slice.dims.iter().filter(|dim| dim.is_none()).count();
+            let shapes: Vec<(usize, TypeClass)> = (call.arguments.iter().zip(&types))
+                .map(|(slice, &ty)| (whole(slice), self.class_of(ty)))
+                .collect();
+            function.misfit(&shapes, &call.constants, call.result, indices.len())
+        });
         let ty = function.element(call.result, &types).filter(|_| refusal.is_none());
         let Some(ty) = ty else {
             let message =

@@ -5,7 +5,7 @@ use tofu_ir::{ElementType, EntityId};
 
 use crate::description::*;
 use crate::print::{scalar_text, type_text};
-use crate::scalar::{BinaryOp, TypeClass};
+use crate::scalar::{BinaryOp, Literal, TypeClass};
 
 /// What is wrong whatever the type parameters are.
 pub(super) fn check(description: &Description) -> Vec<Diagnostic> {
@@ -121,6 +121,22 @@ struct TypeError {
     part: Option<ScalarId>,
 }
 
+/// Whether a constant is a value of a type, or for integers has the bits of one; floats are rounded.
+fn fits(literal: Literal, element: ElementType) -> bool {
+    let Some((low, high)) = element.integer_range() else { return true };
+    match literal {
+        Literal::Int(value) => {
+            let count = high - low + 1;
+            (-(count / 2)..count).contains(&value)
+        }
+        Literal::Float(bits) => {
+            let value = f64::from_bits(bits);
+            value.fract() == 0.0 && (low as f64..(high + 1) as f64).contains(&value)
+        }
+        Literal::Highest | Literal::Lowest | Literal::NaN => true,
+    }
+}
+
 impl TypeError {
     fn span(&self, number: usize, spans: &[Span]) -> Span {
         spans[self.part.map_or(number, EntityId::index)]
@@ -136,6 +152,20 @@ impl Checker<'_> {
         let data = self.data;
         let ty = |id: ScalarId| data.scalar_type(id);
         match data.scalar(id) {
+            Scalar::Literal(literal) => {
+                let Known::Type(element) = (self.known)(ty(id)) else { return None };
+                let written = match *literal {
+                    Literal::Int(value) => value.to_string(),
+                    Literal::Float(bits) => format!("{:?}", f64::from_bits(bits)),
+                    Literal::Highest | Literal::Lowest | Literal::NaN => return None,
+                };
+                (!fits(*literal, element)).then(|| TypeError {
+                    message: format!("`{written}` is no value of {element}"),
+                    help: None,
+                    in_reducer: false,
+                    part: None,
+                })
+            }
             Scalar::Unary(op, a) => self.takes(op.name(), op.class(), *a, false),
             Scalar::Binary(op, a, b) => self.same(op.name(), *a, *b).or_else(|| {
                 if *op == BinaryOp::Complex && ty(id) == ty(*a) {

@@ -3,6 +3,7 @@
 use super::{Complex, square, tensors};
 use crate::evaluate::Tensor;
 use crate::opaque::{OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueResults};
+use crate::scalar::TypeClass;
 
 /// `cholesky(a)`: the lower triangular `l` with `l lᴴ = a`, of which the lower triangle is read; zero above the
 /// diagonal, NaN where `a` is not positive definite.
@@ -10,6 +11,11 @@ pub static CHOLESKY: OpaqueFunction = OpaqueFunction {
     name: "cholesky",
     arguments: OpaqueArity::Exactly(1),
     results: OpaqueResults::These(&[OpaqueElement::Argument(0)]),
+    class: TypeClass::Inexact,
+    ranks: Some(|ranks, _| match ranks {
+        [2] => Ok(vec![2]),
+        _ => Err("cholesky takes a square matrix".to_owned()),
+    }),
     compares: false,
     reference,
     flops: |dims, _| {

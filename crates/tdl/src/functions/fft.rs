@@ -9,20 +9,24 @@ use super::{Complex, size, tensors};
 use crate::evaluate::Tensor;
 use crate::numeric::complex::mul;
 use crate::opaque::{OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueResults};
+use crate::scalar::TypeClass;
 
 /// `fft(x)`: the transform over all dimensions, `Σ x[n] exp(-2πi kn/N)`.
 pub static FFT: OpaqueFunction =
-    function("fft", OpaqueElement::Argument(0), |call| complex(call, false), "tofu_fft");
+    function("fft", TypeClass::Complex, OpaqueElement::Argument(0), |call| complex(call, false), "tofu_fft");
 /// `ifft(x)`: the inverse of [`FFT`], with the factor `1/N`.
 pub static IFFT: OpaqueFunction =
-    function("ifft", OpaqueElement::Argument(0), |call| complex(call, true), "tofu_ifft");
+    function("ifft", TypeClass::Complex, OpaqueElement::Argument(0), |call| complex(call, true), "tofu_ifft");
 /// `rfft(x)`: of the transform of real numbers, the first `N/2 + 1` elements of the last dimension.
-pub static RFFT: OpaqueFunction = function("rfft", OpaqueElement::Complex(0), rfft, "tofu_rfft");
+pub static RFFT: OpaqueFunction =
+    function("rfft", TypeClass::Float, OpaqueElement::Complex(0), rfft, "tofu_rfft");
 /// `irfft{length}(x)`: the inverse of [`RFFT`], with `length` elements in the last dimension.
-pub static IRFFT: OpaqueFunction = function("irfft", OpaqueElement::Part(0), irfft, "tofu_irfft");
+pub static IRFFT: OpaqueFunction =
+    function("irfft", TypeClass::Complex, OpaqueElement::Part(0), irfft, "tofu_irfft");
 
 const fn function(
     name: &'static str,
+    class: TypeClass,
     element: OpaqueElement,
     reference: crate::opaque::Reference,
     symbol: &'static str,
@@ -37,6 +41,11 @@ const fn function(
         name,
         arguments: OpaqueArity::Exactly(1),
         results: OpaqueResults::These(results),
+        class,
+        ranks: Some(|ranks, _| match ranks {
+            [rank @ 1..=3] => Ok(vec![*rank]),
+            ranks => Err(wrong_rank(ranks.first().copied().unwrap_or(0))),
+        }),
         compares: false,
         reference,
         // 5 N log N, the usual count.
@@ -103,10 +112,14 @@ fn irfft(call: &mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String> {
 fn argument<'a>(call: &OpaqueArguments<'a>) -> Result<(&'a Tensor, Vec<usize>), String> {
     let [x] = tensors(call, "a Fourier transform")?;
     if !matches!(x.dims().len(), 1..=3) {
-        return Err(format!("a Fourier transform has 1 to 3 dimensions, not {}", x.dims().len()));
+        return Err(wrong_rank(x.dims().len()));
     }
     let dims = x.dims().iter().map(|&dim| size(dim)).collect::<Result<Vec<usize>, String>>()?;
     Ok((x, dims))
+}
+
+fn wrong_rank(rank: usize) -> String {
+    format!("a Fourier transform has 1 to 3 dimensions, not {rank}")
 }
 
 fn result(element: tofu_ir::ElementType, dims: &[u64], data: &[Complex]) -> Result<Vec<Tensor>, String> {

@@ -10,6 +10,7 @@ use tofu_ir::ElementType;
 use super::tensors;
 use crate::evaluate::Tensor;
 use crate::opaque::{OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueResults};
+use crate::scalar::TypeClass;
 
 /// `three_fry32{dims}(state)`: a tensor of these extents of random `ui32`, and the next state.
 pub static THREE_FRY32: OpaqueFunction = function(
@@ -60,6 +61,11 @@ const fn function(
         name,
         arguments: OpaqueArity::Exactly(1),
         results: OpaqueResults::These(results),
+        class: TypeClass::Int,
+        ranks: Some(|ranks, dims| match ranks {
+            [1] => Ok(vec![dims.len(), 1]),
+            _ => Err(STATE.to_owned()),
+        }),
         compares: false,
         reference,
         // Some hundred integer operations for each 128 bits.
@@ -70,6 +76,8 @@ const fn function(
         cuda_source: source,
     }
 }
+
+const STATE: &str = "the state of a random number generator is a vector of 2 or 3 ui64";
 
 /// The numbers of a tensor of these extents, row-major, and the next state.
 type Generator = fn(&[u64], &mut Tensor, &[u64]) -> Vec<u64>;
@@ -82,7 +90,7 @@ fn generate(
     let [state] = tensors(call, "a random number generator")?;
     let words: Vec<u64> = (0..state.len()).map(|index| state.integer(index) as u64).collect();
     if !matches!(words.len(), 2 | 3) || state.element() != ElementType::Ui64 {
-        return Err("the state of a random number generator is a vector of 2 or 3 ui64".to_owned());
+        return Err(STATE.to_owned());
     }
     let dims = call.constants.iter().map(|&dim| u64::try_from(dim)).collect::<Result<Vec<u64>, _>>();
     let dims = dims.map_err(|_| "an extent is negative".to_owned())?;

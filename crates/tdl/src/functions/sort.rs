@@ -4,6 +4,7 @@
 use super::size;
 use crate::evaluate::Tensor;
 use crate::opaque::{OpaqueArguments, OpaqueArity, OpaqueFunction, OpaqueResults};
+use crate::scalar::TypeClass;
 
 /// `sort by less (x, y, …)`: the elements of vectors of one length, in the order in which the comparator puts the
 /// tuples `(x[i], y[i], …)`. Equal tuples keep their order.
@@ -11,6 +12,11 @@ pub static SORT: OpaqueFunction = OpaqueFunction {
     name: "sort",
     arguments: OpaqueArity::Any,
     results: OpaqueResults::LikeArguments,
+    class: TypeClass::Any,
+    ranks: Some(|ranks, _| match ranks.iter().all(|&rank| rank == 1) {
+        true => Ok(ranks.to_vec()),
+        false => Err(TAKES.to_owned()),
+    }),
     compares: true,
     reference,
     flops: |dims, _| {
@@ -21,11 +27,13 @@ pub static SORT: OpaqueFunction = OpaqueFunction {
     cuda_source: SOURCE,
 };
 
+const TAKES: &str = "sort takes vectors of one length";
+
 fn reference(call: &mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String> {
     let tensors = call.tensors;
     let length = match tensors.first().map(Tensor::dims) {
         Some(&[length]) if tensors.iter().all(|tensor| tensor.dims() == [length]) => size(length)?,
-        _ => return Err("sort takes vectors of one length".to_owned()),
+        _ => return Err(TAKES.to_owned()),
     };
     let order = sorted(length, &mut |left, right| call.less(left, right))?;
     tensors

@@ -9,13 +9,18 @@ use super::{size, tensors};
 use crate::evaluate::Tensor;
 use crate::numeric;
 use crate::opaque::{OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueResults};
-use crate::scalar::UnaryOp;
+use crate::scalar::{TypeClass, UnaryOp};
 
 /// `top_k{k}(x)`: the `k` greatest elements of a vector in descending order, and their indices.
 pub static TOP_K: OpaqueFunction = OpaqueFunction {
     name: "top_k",
     arguments: OpaqueArity::Exactly(1),
     results: OpaqueResults::These(&[OpaqueElement::Argument(0), OpaqueElement::Concrete(ElementType::I32)]),
+    class: TypeClass::Real,
+    ranks: Some(|ranks, constants| match (ranks, constants) {
+        ([1], [_]) => Ok(vec![1, 1]),
+        _ => Err(TAKES.to_owned()),
+    }),
     compares: false,
     reference,
     flops: |dims, _| {
@@ -26,10 +31,12 @@ pub static TOP_K: OpaqueFunction = OpaqueFunction {
     cuda_source: SOURCE,
 };
 
+const TAKES: &str = "top_k takes a vector and one constant";
+
 fn reference(call: &mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String> {
     let [x] = tensors(call, "top_k")?;
     let (&[length], &[k]) = (x.dims(), call.constants) else {
-        return Err("top_k takes a vector and one constant".to_owned());
+        return Err(TAKES.to_owned());
     };
     let count = u64::try_from(k).ok().filter(|&k| k <= length);
     let count = count.ok_or_else(|| format!("there are not {k} elements in {length}"))?;

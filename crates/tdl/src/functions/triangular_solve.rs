@@ -4,6 +4,7 @@ use super::{Complex, size, square, tensors};
 use crate::evaluate::Tensor;
 use crate::numeric::complex;
 use crate::opaque::{OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueResults};
+use crate::scalar::TypeClass;
 
 /// `triangular_solve{lower, unit_diagonal, transpose}(a, b)`: the vector `x` with `op(a) x = b`, where `a` is lower (1)
 /// or upper (0) triangular, its diagonal counts as ones (1) or is read (0), and `op(a)` is `a` (0), its transpose (1),
@@ -15,6 +16,12 @@ pub static TRIANGULAR_SOLVE: OpaqueFunction = OpaqueFunction {
     name: "triangular_solve",
     arguments: OpaqueArity::Exactly(2),
     results: OpaqueResults::These(&[OpaqueElement::Argument(0)]),
+    class: TypeClass::Inexact,
+    ranks: Some(|ranks, constants| match (ranks, constants) {
+        ([2, 1], [_, _, 0..=3]) => Ok(vec![1]),
+        ([2, 1], _) => Err(CONSTANTS.to_owned()),
+        _ => Err("triangular_solve takes a square matrix and a vector".to_owned()),
+    }),
     compares: false,
     reference,
     flops: |dims, _| {
@@ -25,12 +32,14 @@ pub static TRIANGULAR_SOLVE: OpaqueFunction = OpaqueFunction {
     cuda_source: SOURCE,
 };
 
+const CONSTANTS: &str = "triangular_solve takes three constants, the last one from 0 to 3";
+
 fn reference(call: &mut OpaqueArguments<'_>) -> Result<Vec<Tensor>, String> {
     let [a, b] = tensors(call, "triangular_solve")?;
     let n = square(a, "triangular_solve")?;
     let &[length] = b.dims() else { return Err("triangular_solve takes a vector".to_owned()) };
     let &[lower, unit, transpose @ 0..=3] = call.constants else {
-        return Err("triangular_solve takes three constants, the last one from 0 to 3".to_owned());
+        return Err(CONSTANTS.to_owned());
     };
     if size(length)? != n {
         return Err(format!("{n} equations have {length} right sides"));

@@ -4,8 +4,8 @@ use fastrand::Rng;
 use tofu_diagnostics::codes;
 use tofu_ir::ElementType::*;
 use tofu_tdl::{
-    OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueRegistry, OpaqueResults, Tensor, evaluate, functions,
-    parse, strategies,
+    OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueRegistry, OpaqueResults, Tensor, TypeClass, evaluate,
+    functions, parse, strategies,
 };
 
 use crate::support::*;
@@ -55,6 +55,34 @@ fn wrong_calls_are_refused() {
         refusal("\"sort\" by less (x[b, :], y[b, :])", "\"top_k\"{2}(x[b, :], y[b, :])"),
         wrong("\"top_k\" takes one tensor, not 2")
     );
+    // What a call is given is looked at before anything runs.
+    assert_eq!(
+        refusal("(x[b, :], y[b, :])", "(x[:, :], y[:, :])"),
+        wrong("sort takes vectors of one length")
+    );
+    assert_eq!(refusal(".1[i]", ".1[b, i]"), wrong("result 1 of \"sort\" has one dimension, not 2"));
+    for (call, message) in [
+        ("\"fft\"(x[b, :])", "\"fft\" takes a complex number, not a float"),
+        ("\"rfft\"(y[b, :])", "\"rfft\" takes a float, not an integer"),
+        ("\"cholesky\"(x[b, :])", "cholesky takes a square matrix"),
+        (
+            "\"triangular_solve\"{0, 0, 0}(x[b, :], x[b, :])",
+            "triangular_solve takes a square matrix and a vector",
+        ),
+        (
+            "\"triangular_solve\"{0, 0, 4}(x[:, :], x[b, :])",
+            "triangular_solve takes three constants, the last one from 0 to 3",
+        ),
+        ("\"top_k\"(x[b, :])", "top_k takes a vector and one constant"),
+        (
+            "\"three_fry32\"{4, 5}(y[:, :])",
+            "the state of a random number generator is a vector of 2 or 3 ui64",
+        ),
+        ("\"philox64\"{4, 5}(y[b, :])", "result 0 of \"philox64\" has 2 dimensions, not 1"),
+        ("\"philox64\"{4}(x[b, :])", "\"philox64\" takes an integer, not a float"),
+    ] {
+        assert_eq!(refusal("\"sort\" by less (x[b, :], y[b, :])", call), wrong(message));
+    }
     assert_eq!(
         refusal("= p < q or p == q and i > j", "= i"),
         (codes::TDL_TYPE.id, "`less` has the type i1 and is defined as a value of type i32".to_owned())
@@ -346,6 +374,8 @@ fn functions_can_be_added() {
         name: "reversed",
         arguments: OpaqueArity::Exactly(1),
         results: OpaqueResults::These(&[OpaqueElement::Argument(0), OpaqueElement::Concrete(I32)]),
+        class: TypeClass::Number,
+        ranks: Some(|_, _| Ok(vec![1, 1])),
         compares: false,
         reference: |call| {
             let row = call.tensors.first().ok_or("it takes a row")?;

@@ -73,6 +73,18 @@ fn mistakes_are_found_where_they_are() {
         "`+` is given values of the types f32 and i32",
     );
     check("tdl @a(x: [N]) -> [N] { out[i] = if «x[i]» then x[i] else 0 }", "T0505", "");
+    for (constant, ty) in [("300.7", "i8"), ("0.5", "i32"), ("256", "i8"), ("-129", "i8"), ("1e20", "i64")] {
+        check(
+            &format!("tdl @a(x: {ty}[N]) -> {ty}[N] {{ out[i] = max(x[i], «{constant}») }}"),
+            "T0505",
+            &format!("`{constant}` is no value of {ty}"),
+        );
+    }
+    check(
+        "tdl @a(x: [N, M]) -> [N] { out[i] = «sum(k: M)(x[i, k]).7» }",
+        "T0511",
+        "the reducer gives one value; there is none of number 7",
+    );
     check(
         "tdl @a(x: [N, M]) -> [N] { out[i] = «x[i]» }",
         "T0506",

@@ -17,8 +17,13 @@ pub(super) struct Written<'s> {
 
 /// Attributes of dialects that we know, of no use to anybody but the partitioner or the compiler that they are meant
 /// for. They are kept as text.
-const KEPT_AS_TEXT: [&str; 4] =
-    ["chlo.precision", "chlo.ragged_dot", "sdy.op_sharding_rule", "stablehlo.replica_group_mesh_axes"];
+const KEPT_AS_TEXT: [&str; 5] = [
+    "chlo.precision",
+    "chlo.ragged_dot",
+    "sdy.op_sharding_rule",
+    "sdy.propagation_edges",
+    "stablehlo.replica_group_mesh_axes",
+];
 
 impl<'s> Reader<'s> {
     /// An attribute.
@@ -320,9 +325,13 @@ impl<'s> Reader<'s> {
 
     /// `: type` behind an attribute.
     fn skip_attribute_type(&mut self) -> Read {
+        let end = self.at;
         if self.next() == b':' && !self.text[self.at..].starts_with("::") {
             self.at += 1;
             self.ty()?;
+        } else {
+            // White space behind it is no part of what is kept as text.
+            self.at = end;
         }
         Ok(())
     }

@@ -1,8 +1,7 @@
 //! Locations: `loc("file.py":1:2)`, `loc("name"(child))`, `loc(callsite(a at b))`, `loc(fused<…>[a, b])`, `loc(unknown)`,
 //! `loc(#loc1)`.
 //!
-//! Of a range of lines the first place is kept, and of a fused location its parts: what stands in `<…>` says how a
-//! compiler came to join them, and nothing here speaks of that.
+//! Of a range of lines the first place is kept.
 
 use tofu_diagnostics::codes;
 use tofu_ir::{Location, LocationData};
@@ -49,8 +48,9 @@ impl Reader<'_> {
                 }
                 "fused" => {
                     self.expect_word("fused")?;
+                    let mut metadata = None;
                     if self.take(b'<') {
-                        self.attribute()?;
+                        metadata = Some(self.attribute()?);
                         self.expect(b'>')?;
                     }
                     self.expect(b'[')?;
@@ -61,7 +61,7 @@ impl Reader<'_> {
                         }
                         parts.push(self.location_body()?);
                     }
-                    LocationData::Fused(parts.into())
+                    LocationData::Fused { parts: parts.into(), metadata }
                 }
                 _ => return self.expected("a location"),
             },

@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 use tofu_diagnostics::{Span, codes};
 use tofu_dialect_tensor::YIELD;
-use tofu_ir::{Attr, AttrData, OpState, ParametricDef, Type, VALUE, ValueId};
+use tofu_ir::{Attr, AttrData, ElementType, OpState, ParametricDef, Type, VALUE, ValueId};
+use tofu_syntax::literals::number;
 
 use super::{
     Read, Reader, Reported,
@@ -42,7 +43,7 @@ impl<'s> Reader<'s> {
             Form::Compare => self.compare(op, kind)?,
             Form::Composite => self.composite(op)?,
             Form::Constant => self.constant(op)?,
-            Form::Convolution => self.convolution(op, kind)?,
+            Form::Convolution | Form::DynamicConvolution => self.convolution(op, kind)?,
             Form::CustomCall => self.custom_call(op)?,
             Form::Expect => self.expect_constant(op)?,
             Form::Function => self.function(op)?,
@@ -158,6 +159,7 @@ impl<'s> Reader<'s> {
                 }
                 _ => return self.expected("`true` or `false`"),
             },
+            Kind::Float => return self.float(),
             Kind::Int(_) => return self.integer().map(|value| self.module.interner.int(value)),
             Kind::Word(_) => AttrData::String(self.word("a word")?.into()),
             Kind::Words(def) => return self.words(def),
@@ -182,6 +184,17 @@ impl<'s> Reader<'s> {
             Kind::Axes(_) | Kind::Same | Kind::Dot | Kind::Flat(..) => return self.attribute(),
         };
         Ok(self.module.interner.attr(data))
+    }
+
+    /// `0.1`, of 64 bits.
+    fn float(&mut self) -> Read<Attr> {
+        self.next();
+        let (start, text) = (self.at, self.peek_number());
+        self.at += text.len();
+        match number(text, ElementType::F64) {
+            Ok(data) => Ok(self.module.interner.attr(data)),
+            Err(message) => self.fail(&codes::BAD_LITERAL, self.span(start, self.at), message),
+        }
     }
 
     /// `[true, false]`, or with numbers.

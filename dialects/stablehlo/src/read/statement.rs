@@ -197,7 +197,8 @@ impl<'s> Reader<'s> {
         }
         let def = match kind.def {
             Some(def) if std::ptr::eq(def, &YIELD) && self.depth == self.function_depth => &RETURN,
-            Some(def) => def,
+            Some(def) if op.is_damaged => def,
+            Some(def) => self.of_known_shape(&mut op, def).unwrap_or(def),
             None => self.unknown_op(&mut op),
         };
         let named = op.results.iter().map(|&(_, count, _)| count as usize).sum::<usize>();
@@ -263,7 +264,12 @@ impl<'s> Reader<'s> {
         let known: Vec<String> = registry.op_names().filter_map(foreign_name).collect();
         let help = suggest::did_you_mean(name, known.iter().map(String::as_str));
         let dialect = name.split_once('.').map(|(dialect, _)| dialect);
-        let is_known = |dialect: &str| dialect == "chlo" || registry.dialect(dialect).is_some();
+        // That of ours for tensors is another one than MLIR's, and is not written here.
+        let is_known = |dialect: &str| match dialect {
+            "chlo" => true,
+            "tensor" => false,
+            _ => registry.dialect(dialect).is_some(),
+        };
         match dialect.filter(|dialect| !is_known(dialect)) {
             Some(dialect) => {
                 let message = format!("there is no dialect `{dialect}`");

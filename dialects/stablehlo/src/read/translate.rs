@@ -68,6 +68,7 @@ impl<'s> Reader<'s> {
             | Kind::Bool
             | Kind::Choice(_)
             | Kind::Fields(_)
+            | Kind::Float
             | Kind::Pair(..)
             | Kind::Sharding
             | Kind::Words(_) => attr,
@@ -141,7 +142,7 @@ impl<'s> Reader<'s> {
     }
 
     /// A list of integers, whatever its form.
-    fn ints(&mut self, attr: Attr) -> Attr {
+    pub(super) fn ints(&mut self, attr: Attr) -> Attr {
         match self.list_of(attr) {
             Some(values) => self.module.interner.ints(values),
             None => attr,
@@ -149,7 +150,7 @@ impl<'s> Reader<'s> {
     }
 
     /// The two columns of a constant as a pair of lists.
-    fn columns(&mut self, attr: Attr) -> Attr {
+    pub(super) fn columns(&mut self, attr: Attr) -> Attr {
         match self.columns_of(attr) {
             Some([left, right]) => self.pair(&left, &right),
             None => attr,

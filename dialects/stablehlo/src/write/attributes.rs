@@ -123,6 +123,10 @@ impl Writer<'_> {
             (Kind::Bools, AttrData::Ints(items)) => list(items.iter().map(|&item| (item != 0).to_string())),
             (Kind::Padding, AttrData::Pair(..)) => list(self.rows(attr).into_iter()),
             (Kind::Bool, AttrData::Bool(value)) => value.to_string(),
+            (Kind::Float, AttrData::Float(..)) => {
+                let text = self.attr_text(attr);
+                text.split_once(" : ").map_or(text.clone(), |(number, _)| number.to_owned())
+            }
             (Kind::Int(_), AttrData::Int(value, _)) => value.to_string(),
             (Kind::Word(_), AttrData::String(word)) => word.to_string(),
             (Kind::Words(def), AttrData::Array(items)) => {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tofu_ir::{OpId, TypeData};
+use tofu_ir::TypeData;
 
 use super::{Foreign, Writer};
 use crate::syntax::Form;
@@ -59,7 +59,6 @@ impl Writer<'_> {
         if foreign.syntax.form != Form::Rng || foreign.def.is_none() {
             return None;
         }
-        let name = self.unused_name(foreign.op);
         let TypeData::Tensor(tensor) = self.module.value_type(self.module.result(foreign.op, 0)) else {
             return None;
         };
@@ -67,20 +66,13 @@ impl Writer<'_> {
             self.refuse("a random tensor must have a known shape to be written in StableHLO".to_owned());
             return None;
         };
+        // A name that no value of ours can have.
+        let name = format!("%$shape{}", self.shapes);
+        self.shapes += 1;
         self.line();
         let list = dims.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         let body = if dims.is_empty() { String::new() } else { format!("[{list}]") };
         let _ = writeln!(self.out, "{name} = stablehlo.constant dense<{body}> : tensor<{}xi64>", dims.len());
         Some(name)
-    }
-
-    /// A name that no value has, made of an op's number.
-    fn unused_name(&self, op: OpId) -> String {
-        let number = tofu_ir::EntityId::index(op);
-        let mut name = format!("shape_{number}");
-        while self.module.interner.find_name(&name).is_some() {
-            name.push('_');
-        }
-        format!("%{name}")
     }
 }

@@ -34,7 +34,7 @@ impl Writer<'_> {
             Form::CustomCall => self.custom_call(foreign),
             Form::Expect => self.expect_constant(foreign),
             Form::Function => self.function(foreign),
-            Form::Generic => None,
+            Form::DynamicConvolution | Form::Generic => None,
             Form::ManualComputation => self.computation(foreign, false),
             Form::Mesh => self.mesh(foreign),
             Form::Module => self.module_op(foreign),
@@ -271,7 +271,11 @@ impl Writer<'_> {
             self.value(init);
             self.out.push(')');
         }
-        let applied = if inputs.len() == 1 { self.applied(body) } else { None };
+        // The short form has no place for a body that computes in wider types.
+        let types = |values: &[ValueId]| values.iter().map(|&value| module.ty(value)).collect::<Vec<_>>();
+        let is_plain = (module.entry(body))
+            .is_some_and(|block| types(module.arguments(block)) == [types(inits), types(inits)].concat());
+        let applied = if inputs.len() == 1 && is_plain { self.applied(body) } else { None };
         if let Some(applied) = &applied {
             let _ = write!(self.out, " applies {applied}");
         }

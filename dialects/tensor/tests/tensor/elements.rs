@@ -111,6 +111,30 @@ fn comparisons_know_nan_and_the_total_order() {
     compare("GE", "TOTALORDER", &[1.0, 0.0, 0.0, 1.0]);
 }
 
+/// Against products of twice the bits: corners with one another, and every pair of the small types.
+#[test]
+fn upper_halves_of_products() {
+    for element in [I2, I4, I8, I16, I32, I64, Ui2, Ui4, Ui8, Ui16, Ui32, Ui64] {
+        let (low, high) = element.integer_range().unwrap();
+        let numbers: Vec<i128> = if element.bits() <= 8 {
+            (low..=high).collect()
+        } else {
+            let corners = [0, 1, 2, 3, 1 << (element.bits() / 2), high / 3, high / 2];
+            let around = |&corner: &i128| [low + corner, high - corner, corner, -corner];
+            corners.iter().flat_map(around).filter(|number| (low..=high).contains(number)).collect()
+        };
+        let pairs: Vec<(i128, i128)> =
+            numbers.iter().flat_map(|&x| numbers.iter().map(move |&y| (x, y))).collect();
+        let (xs, ys): (Vec<i128>, Vec<i128>) = pairs.iter().copied().unzip();
+        let upper = |&(x, y): &(i128, i128)| match (u128::try_from(x), u128::try_from(y)) {
+            (Ok(x), Ok(y)) => ((x * y) >> element.bits()) as i128,
+            _ => (x * y) >> element.bits(),
+        };
+        let expected: Vec<i128> = pairs.iter().map(upper).collect();
+        ints("mulhi %a0, %a1", element, &[&xs, &ys], &expected);
+    }
+}
+
 #[test]
 fn integers_wrap_and_never_trap() {
     ints("add %a0, %a1", I8, &[&[127, -128], &[1, -1]], &[-128, 127]);

@@ -2,7 +2,7 @@
 
 use tofu_tdl::{
     OpaqueArguments, OpaqueArity, OpaqueElement, OpaqueFunction, OpaqueRegistry, OpaqueResults, Reference,
-    Tensor,
+    Tensor, TypeClass,
 };
 
 use OpaqueElement::Argument;
@@ -23,6 +23,8 @@ pub(super) fn registry() -> OpaqueRegistry {
             name,
             arguments: OpaqueArity::Exactly(arguments),
             results: OpaqueResults::These(results),
+            class: TypeClass::Any,
+            ranks: None,
             compares: false,
             reference,
             flops: |dims, _| dims.iter().flatten().product(),
