@@ -5,16 +5,18 @@
 //!
 //! 1. The same on all axes, as if they were one: the flat plan. Of a mesh of one axis it is the optimum, and all is done.
 //! 2. Where the graph is small enough for the work that may be spent: everything on every axis, up to exchanging axes that
-//!    are alike ([`Domain::All`]), and with shards moved for nothing that lie on the wrong devices. That gives a bound, and of each op and tensor what it does on how many axes; then, which
-//!    axes these are, op by op and tensor by tensor ([`Lists::orbits`]).
+//!    are alike ([`Domain::All`]), and with shards moved for nothing that lie on the wrong devices. That gives a bound, and of each
+//!    op and tensor what it does on how many axes; then, which axes these are, op by op and tensor by tensor
+//!    ([`Lists::orbits`]). Only messages bound it, and those of layers that repeat themselves are those of one layer, so that
+//!    a deep network takes little longer than a shallow one.
 //! 3. The best of what is known, Tofu's plan among it, op by op and tensor by tensor ([`Lists::among`]).
 //! 4. Descent: anything along one axis, or the same along several, with the rest as it is ([`Lists::along`]), as long as it
-//!    helps and there is work left.
+//!    helps and there is work left; from the best plan, and then from the flat one.
 //!
 //! Memory limits the choices only if the best plan without a limit needs too much. Then the solver has a limit on what
 //! tensors occupy, each while the storage lives that it is the first to use, and this limit is lowered until the true
-//! peak of a plan keeps the true limit, and raised again as far as it does. If nothing fits, the plan is the best one without a limit, and the one of the
-//! smallest peak stands beside it.
+//! peak of a plan keeps the true limit, and raised again as far as it does. If nothing fits, the plan is the best one without a
+//! limit, and the one of the smallest peak stands beside it.
 
 use std::time::Instant;
 
@@ -55,6 +57,9 @@ const PART: u64 = 3;
 
 /// How much more work a search under a memory limit may take.
 const LIMITED: u64 = 2;
+
+/// The part of a plan's cost that is not worth another descent.
+const NEAR_COST: i128 = 5_000;
 
 /// The part of a plan's cost that is not worth another memory limit.
 const ENOUGH: i128 = 100;
@@ -251,7 +256,11 @@ impl Run<'_, '_> {
                 self.solve_within("mix", &lists)?;
             }
         }
-        self.descend()
+        self.descend()?;
+        if self.memory.is_none() && self.has_work(0) && !self.is_near() {
+            self.descend_from(known.swap_remove(0))?;
+        }
+        Ok(())
     }
 
     /// The plan of Tofu's own search, on the same mesh.
@@ -294,7 +303,7 @@ impl Run<'_, '_> {
         for group in groups.iter().cycle() {
             let Some(best) = &self.best else { break };
             let (before, rank) = (self.spent, self.rank(best));
-            if since >= groups.len() || self.stopped {
+            if since >= groups.len() || self.stopped || self.is_near() {
                 break;
             }
             let lists = Lists::along(self.request.graph, &best.plan, group, self.request.constraints);
@@ -306,6 +315,23 @@ impl Run<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Descent from another plan than the best, which may end elsewhere, and the best of both ends.
+    fn descend_from(&mut self, plan: Plan) -> Result<(), Failure> {
+        let best = self.best.take();
+        self.consider(plan)?;
+        self.descend()?;
+        let other = std::mem::replace(&mut self.best, best);
+        let plans: Vec<Plan> = self.best.iter().chain(&other).map(|best| best.plan.clone()).collect();
+        self.solve_within("mix", &Lists::among(&plans.iter().collect::<Vec<_>>()))?;
+        Ok(())
+    }
+
+    /// Whether a better plan would not be worth its search.
+    fn is_near(&self) -> bool {
+        let near = |best: &Best| best.cost - self.bound <= best.cost / NEAR_COST;
+        self.memory.is_none() && self.best.as_ref().is_some_and(near)
     }
 
     /// The best plan of these lists that the solver finds, within the memory limit if there is one.

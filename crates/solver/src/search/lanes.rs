@@ -128,7 +128,7 @@ impl BoundLane {
             let mut dual = self.ascent.dual(model, graph, None);
             dual.sweep();
             meter.spend(graph.work);
-            return vec![dual.best];
+            return vec![dual.decode()];
         }
         if !self.ascent.settled() || cut.is_none() || bound_only {
             while !meter.done() {
