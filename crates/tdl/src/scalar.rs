@@ -310,6 +310,8 @@ pub enum BinaryOp {
     Min,
     Pow,
     Atan2,
+    /// The upper half of the bits of a product.
+    MulHigh,
     /// The number next to the first in the direction of the second.
     NextAfter,
     /// Hurwitz' zeta function.
@@ -327,12 +329,13 @@ pub enum BinaryOp {
 
 impl BinaryOp {
     /// Those written as calls.
-    pub const CALLS: [BinaryOp; 13] = [
+    pub const CALLS: [BinaryOp; 14] = [
         BinaryOp::Rem,
         BinaryOp::Max,
         BinaryOp::Min,
         BinaryOp::Pow,
         BinaryOp::Atan2,
+        BinaryOp::MulHigh,
         BinaryOp::NextAfter,
         BinaryOp::Zeta,
         BinaryOp::Polygamma,
@@ -355,6 +358,7 @@ impl BinaryOp {
             BinaryOp::Min => "min",
             BinaryOp::Pow => "pow",
             BinaryOp::Atan2 => "atan2",
+            BinaryOp::MulHigh => "mul_high",
             BinaryOp::NextAfter => "next_after",
             BinaryOp::Zeta => "zeta",
             BinaryOp::Polygamma => "polygamma",
@@ -381,7 +385,7 @@ impl BinaryOp {
             Sub | Div | Rem | Pow => TypeClass::Number,
             Atan2 | NextAfter | Zeta | Polygamma => TypeClass::Float,
             And | Or | Xor => TypeClass::Logical,
-            ShiftLeft | ShiftRightLogical | ShiftRightArithmetic => TypeClass::Int,
+            MulHigh | ShiftLeft | ShiftRightLogical | ShiftRightArithmetic => TypeClass::Int,
             Complex => TypeClass::Float,
         }
     }

@@ -14,6 +14,7 @@
 //! | `earlier`, `einsum` | ops that are the same as others of ours together |
 //! | `known_shapes` | ops whose shape is an operand, where that is known |
 //! | `aliases` | `#name = …`, `!name = …` and the resources at the end, wherever they stand |
+//! | `words` | diagnostics in the words of StableHLO |
 //! | `recover` | the way to the next statement after one that could not be read |
 //!
 //! A function here that returns [`Read`] has reported what is wrong when it fails; the statement is given up then, its
@@ -38,6 +39,7 @@ mod shardings;
 mod statement;
 mod translate;
 mod types;
+mod words;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -52,7 +54,7 @@ use aliases::Aliases;
 use scope::Scope;
 use statement::Kind;
 
-use crate::syntax::{foreign_name, syntax};
+pub use words::in_foreign_words;
 
 /// What to do with what is not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -82,32 +84,6 @@ pub fn read_part(
     let mut reader = Reader::new(text, base, registry, options);
     reader.file();
     reader.finish()
-}
-
-/// Names ops and their attributes in a diagnostic about a program that is written in StableHLO as they are named there.
-/// Whoever looks at our ops, the verifier as the interpreter, names ours.
-pub fn in_foreign_words(found: &mut Diagnostic) {
-    // What the op is about that the message names first; its attributes have names of their own.
-    let op = found.message.split('`').skip(1).step_by(2).find_map(foreign_name);
-    let attributes = op.as_deref().map_or(&[][..], |op| syntax(op).attributes);
-    let renamed = |text: &str| {
-        let parts = text.split('`').enumerate().map(|(index, part)| {
-            let word = if index % 2 == 1 { part.trim_start_matches('{') } else { "" };
-            let word = &word[..word.find(' ').unwrap_or(word.len())];
-            let attribute = attributes.iter().find(|attribute| !word.is_empty() && attribute.ours == word);
-            let names = attribute.map(|attribute| [attribute.name, attribute.key]);
-            match names.and_then(|names| names.into_iter().find(|name| !name.is_empty())) {
-                Some(name) => part.replacen(word, name, 1),
-                None if word.starts_with("tensor.") => foreign_name(part).unwrap_or_else(|| part.to_owned()),
-                None => part.to_owned(),
-            }
-        });
-        parts.collect::<Vec<String>>().join("`")
-    };
-    found.message = renamed(&found.message);
-    found.help = found.help.as_deref().map(renamed);
-    found.notes.iter_mut().for_each(|note| *note = renamed(note));
-    found.secondary.iter_mut().for_each(|label| label.text = renamed(&label.text));
 }
 
 /// How deep types, attributes and locations may nest.

@@ -92,7 +92,7 @@ elementwise! {
     MINIMUM minimum(x, y) "The smaller one, NaN if one is." TENSOR "%x, %y" [Commutative]
         |b| b.binary(BinaryOp::Min, x, y), [minimum];
     MULHI mulhi(x, y) "Upper half of the bits of the product." INTEGERS_NOT_BOOLEANS "%i, %i" [Commutative]
-        |b| upper_half(b, x, y), [];
+        |b| b.binary(BinaryOp::MulHigh, x, y), [];
     MULTIPLY multiply(x, y) "Product; of booleans, whether both are true." TENSOR "%x, %y" [Commutative]
         |b| b.mul(x, y), [multiply];
     NEGATE negate(x) "Negation." NUMBERS "%x" [] |b| b.unary(UnaryOp::Neg, x), [negate];
@@ -131,36 +131,6 @@ elementwise! {
     TANH tanh(x) "Hyperbolic tangent." FLOATS_OR_COMPLEX "%x" [] |b| b.unary(UnaryOp::Tanh, x), [];
     XOR xor(x, y) "Bitwise exclusive or." INTEGERS "%i, %i" [Commutative] |b| b.binary(BinaryOp::Xor, x, y), [xor];
     ZETA zeta(x, q) "Hurwitz zeta function." FLOATS "%x, %y" [] |b| b.binary(BinaryOp::Zeta, x, q), [];
-}
-
-/// The upper half of a product, from the products of the halves of its factors (Warren, "Hacker's Delight", section 8-2).
-fn upper_half(b: &mut tdl::Builder, x: ScalarId, y: ScalarId) -> ScalarId {
-    let ty = b.type_of(x);
-    let (zero, one) = (b.int(0, ty), b.int(1, ty));
-    let ones = b.unary(UnaryOp::Not, zero);
-    let is_signed = b.compare(Comparison::Lt, ones, zero);
-    let bits = b.unary(UnaryOp::Popcnt, ones);
-    let half = b.binary(BinaryOp::ShiftRightLogical, bits, one);
-    let mask = b.binary(BinaryOp::ShiftRightLogical, ones, half);
-    let low = |b: &mut tdl::Builder, x| b.binary(BinaryOp::And, x, mask);
-    let high = |b: &mut tdl::Builder, x| {
-        let signed = b.binary(BinaryOp::ShiftRightArithmetic, x, half);
-        let unsigned = b.binary(BinaryOp::ShiftRightLogical, x, half);
-        b.select(is_signed, signed, unsigned)
-    };
-    let (x_low, x_high) = (low(b, x), high(b, x));
-    let (y_low, y_high) = (low(b, y), high(b, y));
-    let lowest = b.mul(x_low, y_low);
-    let carry = b.binary(BinaryOp::ShiftRightLogical, lowest, half);
-    let middle = b.mul(x_high, y_low);
-    let middle = b.add(middle, carry);
-    let carry = low(b, middle);
-    let other = b.mul(x_low, y_high);
-    let other = b.add(other, carry);
-    let highest = b.mul(x_high, y_high);
-    let (middle, other) = (high(b, middle), high(b, other));
-    let carries = b.add(middle, other);
-    b.add(highest, carries)
 }
 
 /// What is not finite is infinite or NaN, and NaN is not equal to itself.

@@ -43,6 +43,7 @@ pub(super) fn binary(op: BinaryOp, element: ElementType, a: Word, b: Word) -> Wo
             BinaryOp::Add => x + y,
             BinaryOp::Sub => x - y,
             BinaryOp::Mul => x.wrapping_mul(y),
+            BinaryOp::MulHigh => upper_half(x, y, element.bits()),
             BinaryOp::Div if y == 0 => -1,
             BinaryOp::Div => x / y,
             BinaryOp::Rem if y == 0 => x,
@@ -68,6 +69,15 @@ pub(super) fn binary(op: BinaryOp, element: ElementType, a: Word, b: Word) -> Wo
             | BinaryOp::Complex => x,
         },
     )
+}
+
+/// The bits of a product above the lowest `bits`, at most 64.
+fn upper_half(x: i128, y: i128, bits: u32) -> i128 {
+    match x.checked_mul(y) {
+        Some(product) => product >> bits,
+        // Of unsigned factors, which are positive.
+        None => (x.cast_unsigned().wrapping_mul(y.cast_unsigned()) >> bits).cast_signed(),
+    }
 }
 
 /// A power modulo 2^128; of a negative exponent the quotient 1 / x^-y, rounded towards zero.

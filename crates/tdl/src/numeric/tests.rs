@@ -39,6 +39,10 @@ fn integers_wrap() {
     assert_eq!(ints(Add, Ui2, 3, 3), 2);
     assert_eq!(ints(Add, I2, 1, 1), -2);
     assert_eq!(ints(Mul, Ui64, i128::from(u64::MAX), i128::from(u64::MAX)), 1);
+    let greatest = i128::from(u64::MAX);
+    assert_eq!(ints(MulHigh, Ui64, greatest, greatest), greatest - 1);
+    assert_eq!(ints(MulHigh, I64, i128::from(i64::MIN), 1), -1);
+    assert_eq!((ints(MulHigh, I8, -128, -128), ints(MulHigh, I8, -128, 127)), (64, -64));
     let negated = unary_fn(I8)(UnaryOp::Neg, I8, int(I8, -128)).as_int(I8);
     let absolute = unary_fn(I8)(UnaryOp::Abs, I8, int(I8, -128)).as_int(I8);
     assert_eq!((negated, absolute), (-128, -128));

@@ -5,30 +5,53 @@
 //! say the same.
 
 use smallvec::SmallVec;
-use tofu_dialect_tensor::CONSTANT;
+use tofu_dialect_tensor::{BROADCAST_IN_DIM, CONSTANT, CONVOLUTION, GATHER, IOTA, PAD, RESHAPE, SLICE};
 use tofu_ir::{Attr, OpDef, Type, TypeData, VALUE};
 
 use super::{Reader, statement::Op};
+
+/// What an operand says of shapes.
+enum Says {
+    /// The extents of the result.
+    Extents,
+    /// A list, which is an attribute of this name where it is known.
+    List(&'static str),
+    /// Pairs, which are an attribute of this name where they are known.
+    Pairs(&'static str),
+}
+
+/// The op of known shape that says what a dynamic op of ours says, how many operands they share, and what the others
+/// of the dynamic op say.
+fn fixed(dynamic: &str) -> Option<(&'static OpDef, usize, &'static [Says])> {
+    use Says::{Extents, List, Pairs};
+    Some(match dynamic.strip_prefix("tensor.")? {
+        "dynamic_broadcast_in_dim" => (&BROADCAST_IN_DIM, 1, &[Extents]),
+        "dynamic_conv" => (&CONVOLUTION, 2, &[Pairs("padding")]),
+        "dynamic_gather" => (&GATHER, 2, &[List("slice_sizes")]),
+        "dynamic_iota" => (&IOTA, 0, &[Extents]),
+        "dynamic_pad" => {
+            (&PAD, 2, &[List("edge_padding_low"), List("edge_padding_high"), List("interior_padding")])
+        }
+        "dynamic_reshape" => (&RESHAPE, 1, &[Extents]),
+        "real_dynamic_slice" => (&SLICE, 1, &[List("start"), List("limit"), List("stride")]),
+        _ => return None,
+    })
+}
+
+/// What dynamic ops say of shapes that says nothing of a known one.
+const SAID: [&str; 4] = [
+    "known_expanding_dimensions",
+    "known_nonexpanding_dimensions",
+    "stablehlo.known_non_expanding_dimensions",
+    "stablehlo.slice_sizes",
+];
 
 impl<'s> Reader<'s> {
     /// Makes of a dynamic op whose shapes are known the other one, and gives its definition. None, and nothing changed,
     /// if they are not known or contradict each other.
     pub(super) fn of_known_shape(&mut self, op: &mut Op<'s>, def: &'static OpDef) -> Option<&'static OpDef> {
-        let dynamic = def.name.strip_prefix("tensor.")?;
-        let (fixed, operands, attributes): (&str, usize, &[&str]) = match dynamic {
-            "dynamic_broadcast_in_dim" => ("tensor.broadcast_in_dim", 1, &[SHAPE]),
-            "dynamic_conv" => ("tensor.convolution", 2, &["padding"]),
-            "dynamic_gather" => ("tensor.gather", 2, &["slice_sizes"]),
-            "dynamic_iota" => ("tensor.iota", 0, &[SHAPE]),
-            "dynamic_pad" => {
-                ("tensor.pad", 2, &["edge_padding_low", "edge_padding_high", "interior_padding"])
-            }
-            "dynamic_reshape" => ("tensor.reshape", 1, &[SHAPE]),
-            "real_dynamic_slice" => ("tensor.slice", 1, &["start", "limit", "stride"]),
-            _ => return None,
-        };
-        let fixed = self.module.registry().op(fixed)?;
-        if op.operands.len() != operands + attributes.len() {
+        let (fixed, shared, shapes) = fixed(def.name)?;
+        if op.operands.len() != shared + shapes.len() {
             return None;
         }
         let types = op.operands.iter().map(|&operand| self.module.ty(operand));
@@ -36,17 +59,19 @@ impl<'s> Reader<'s> {
             return None;
         }
         let mut entries = Vec::new();
-        for (index, &name) in attributes.iter().enumerate() {
-            let constant = self.constant_operand(op, operands + index);
-            match name {
-                SHAPE if constant.is_none_or(|shape| self.is_result_shape(op, shape)) => {}
-                SHAPE => return None,
-                "padding" => entries.push((name, self.columns(constant?))),
-                _ => entries.push((name, self.ints(constant?))),
+        for (index, says) in shapes.iter().enumerate() {
+            let constant = self.constant_operand(op, shared + index);
+            match (says, constant) {
+                // The type says them, too.
+                (Says::Extents, None) => {}
+                (Says::Extents, Some(shape)) if self.is_result_shape(op, shape) => {}
+                (Says::List(name), Some(list)) => entries.push((name, self.ints(list))),
+                (Says::Pairs(name), Some(pairs)) => entries.push((name, self.columns(pairs))),
+                _ => return None,
             }
         }
-        op.operands.truncate(operands);
-        op.operand_spans.truncate(operands);
+        op.operands.truncate(shared);
+        op.operand_spans.truncate(shared);
         for (name, renamed) in [("broadcast_dimensions", "dimensions"), ("iota_dimension", "dimension")] {
             if let Some(attr) = self.take_entry(op, name) {
                 self.push(op, renamed, attr, op.name_span);
@@ -82,14 +107,3 @@ impl<'s> Reader<'s> {
         }
     }
 }
-
-/// In the place of an attribute: the operand is the result's shape.
-const SHAPE: &str = "";
-
-/// What dynamic ops say of shapes that says nothing of a known one.
-const SAID: [&str; 4] = [
-    "known_expanding_dimensions",
-    "known_nonexpanding_dimensions",
-    "stablehlo.known_non_expanding_dimensions",
-    "stablehlo.slice_sizes",
-];
