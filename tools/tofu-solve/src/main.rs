@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         threads: arguments.threads,
         seed: arguments.seed,
         bound_only: arguments.bound_only,
-        starts: Vec::new(),
+        ..Options::default()
     };
     let mut table =
         Table { quiet: arguments.quiet, read: start.elapsed(), last: None, best_at: Duration::ZERO };
