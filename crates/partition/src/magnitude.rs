@@ -79,7 +79,7 @@ pub(crate) fn kernels(graph: &Graph<'_>, machine: &Machine) -> i128 {
 }
 
 /// What an op costs that every device does as a whole.
-fn kernel(machine: &Machine, info: &OpInfo) -> i128 {
+pub(crate) fn kernel(machine: &Machine, info: &OpInfo) -> i128 {
     let written = info.results.iter().map(|shape| {
         let elements = shape.extents.iter().fold(1, |product: u64, &extent| product.saturating_mul(extent));
         crate::op_info::bytes(elements, shape.bits)

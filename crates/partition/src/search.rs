@@ -142,7 +142,7 @@ pub struct Outcome {
     pub plan: Plan,
     /// What it costs.
     pub evaluation: Evaluation,
-    /// No plan costs less; only of searches that know.
+    /// No plan costs less, or, if the plan keeps a memory limit, none that keeps it does; only of searches that know.
     pub lower_bound: Option<i128>,
     /// The plan of the smallest peak that was found, if none keeps the memory limit; only of searches that look for one.
     pub smallest: Option<Plan>,

@@ -30,7 +30,7 @@ pub struct Report {
     pub findings: FunctionReport,
     /// What was found about the others.
     pub functions: Vec<FunctionReport>,
-    /// The function that the next section is about: none of `functions`, or this one.
+    /// Which of `functions` the sections that follow are about; `None` for the first function, in `findings`.
     #[serde(skip)]
     current: Option<usize>,
 }

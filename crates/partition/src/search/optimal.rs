@@ -93,7 +93,7 @@ pub(super) fn search(
     let limit = request.memory.map_or(u64::MAX, |memory| memory.limit);
     let mut smallest = None;
     if run.best.as_ref().is_some_and(|best| best.excess > 0) && !run.stopped {
-        let unlimited = run.best.clone();
+        let (unlimited, bound) = (run.best.clone(), run.bound);
         run.best = run.fitting.clone().or(run.best);
         run.memory = Some(limit);
         run.spent = 0;
@@ -101,6 +101,8 @@ pub(super) fn search(
         // What does not fit anyhow need not cost more than it must.
         if run.best.as_ref().is_some_and(|best| best.excess > 0) {
             smallest = std::mem::replace(&mut run.best, unlimited).map(|best| best.plan);
+            // What bounds plans that keep the limit does not bound this one.
+            run.bound = bound;
         }
     }
     if run.best.as_ref().is_some_and(|best| best.excess > 0) {
@@ -258,9 +260,10 @@ impl Run<'_, '_> {
     fn tofu(&mut self) -> Result<Plan, Failure> {
         let rules = Rules { one_cut: false, reductions: true };
         let request = Request { mesh: Some(self.prices.mesh.clone()), ..self.request.clone() };
-        let plan = tofu::search(&request, rules, &mut *self.progress)?.plan;
-        self.consider(plan.clone())?;
-        Ok(plan)
+        let found = tofu::search(&request, rules, &mut *self.progress)?;
+        self.stopped |= found.was_stopped;
+        self.consider(found.plan.clone())?;
+        Ok(found.plan)
     }
 
     /// The plans of all other searches, some of which may need less memory than any that was found. Those that find none, or
@@ -273,9 +276,11 @@ impl Run<'_, '_> {
             }
             let mesh = Some(self.prices.mesh.clone());
             let request = Request { algorithm, mesh, memory: None, ..self.request.clone() };
-            if let Ok(Outcome { plan, .. }) = super::search(&request, &mut *self.progress)
-                && plan.mesh == self.prices.mesh
-            {
+            let Ok(Outcome { plan, was_stopped, .. }) = super::search(&request, &mut *self.progress) else {
+                continue;
+            };
+            self.stopped |= was_stopped;
+            if plan.mesh == self.prices.mesh {
                 self.consider(plan)?;
             }
         }

@@ -97,8 +97,11 @@ impl Ascent {
         let step_work = graph.work + (2 * pieces + 2 * model.slack.len()) as u64;
         // Without prices there is nothing but messages, whose bound never falls.
         let is_free = model.slack.is_empty();
+        // Nodes of a kind are no longer alike once labels of some are dead, and then the messages are those of a parent
+        // in the search tree, which are better.
         if self.bound == f64::NEG_INFINITY
             && is_free
+            && alive.is_none()
             && let Some(folding) = &graph.folding
         {
             self.fold(&mut dual, folding, meter);
