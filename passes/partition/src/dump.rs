@@ -31,7 +31,8 @@ pub(crate) fn names(settings: &[Setting<'_>], file: &str) -> Vec<String> {
 }
 
 /// The problem of a function with all devices along one axis, in the contest's JSON. Costs are picoseconds, with
-/// one more for each MiB that tensors take, so that memory breaks ties; or bytes that a device sends, and nothing else. What the user pins is in it if the plan has one axis, too.
+/// one more for each MiB that tensors take, so that memory breaks ties; or bytes that a device sends, and nothing else.
+/// What the user pins is in it if the plan has one axis, too.
 ///
 /// # Errors
 /// When its numbers are larger than the format takes.

@@ -130,7 +130,7 @@ impl Known {
             Some(tensor) => plan.bytes(graph, tensor),
             None => 0,
         };
-        // Of what is no plan the search says so itself.
+        // A plan that does not hold together is refused by the search itself.
         let buffers = plan.buffers(graph).unwrap_or_default();
         let needed = graph.ops.iter().zip(buffers).filter(|(_, bytes)| *bytes > 0);
         let needed = needed.filter_map(|(op, bytes)| {

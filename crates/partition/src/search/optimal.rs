@@ -3,18 +3,20 @@
 //! Every step solves a problem of the same kind on the whole graph, with the true prices over all axes, and as a rule to its
 //! optimum: graphs of real programs are narrow.
 //!
-//! 1. The same on all axes, as if they were one: the flat plan. Of a mesh of one axis it is the optimum, and all is done.
+//! 1. The same on all axes, as if they were one: the flat plan. Of a mesh of one axis it is the optimum (within a
+//!    millionth, where the measure is time), and all is done.
 //! 2. Where the graph is small enough for the work that may be spent: everything on every axis, up to exchanging axes that
-//!    are alike ([`Domain::All`]), and with shards moved for nothing that lie on the wrong devices. That gives a bound, and of each op and tensor what it does on how many axes; then, which
-//!    axes these are, op by op and tensor by tensor ([`Lists::orbits`]).
+//!    are alike ([`Domain::All`]), with permutations of shards between devices for free. That gives a bound, and for each
+//!    op and tensor what it does on how many axes; then, which axes these are, op by op and tensor by tensor
+//!    ([`Lists::orbits`]).
 //! 3. The best of what is known, Tofu's plan among it, op by op and tensor by tensor ([`Lists::among`]).
 //! 4. Descent: anything along one axis, or the same along several, with the rest as it is ([`Lists::along`]), as long as it
 //!    helps and there is work left.
 //!
 //! Memory limits the choices only if the best plan without a limit needs too much. Then the solver has a limit on what
 //! tensors occupy, each while the storage lives that it is the first to use, and this limit is lowered until the true
-//! peak of a plan keeps the true limit, and raised again as far as it does. If nothing fits, the plan is the best one without a limit, and the one of the
-//! smallest peak stands beside it.
+//! peak of a plan keeps the true limit, and raised again as far as it does. The plans of all other searches are considered,
+//! too. If nothing fits, the plan is the best one without a limit, and the one of the smallest peak stands beside it.
 
 use std::time::Instant;
 
@@ -56,10 +58,10 @@ const PART: u64 = 3;
 /// How much more work a search under a memory limit may take.
 const LIMITED: u64 = 2;
 
-/// The part of a plan's cost that is not worth another memory limit.
+/// Within the memory limit, a cost is good enough if it is above the bound by no more than one part in so many.
 const ENOUGH: i128 = 100;
 
-/// The part of a cost that is not worth any search.
+/// The part of a cost, where it is time, that a bound may stay below it.
 const GAP: f64 = 1e-6;
 
 /// How many memory limits the solver is given at most.
@@ -194,7 +196,7 @@ struct Best {
 }
 
 impl Best {
-    /// What is little of good plans, what counts most first.
+    /// The key by which plans are compared, less is better.
     fn rank(&self) -> (u64, i128, i128) {
         (self.excess, self.cost, self.tie)
     }
@@ -382,7 +384,7 @@ impl Run<'_, '_> {
         let options = Options {
             work: Some(work / UNIT),
             starts: self.best.iter().filter_map(|best| problem.choices(&best.plan)).collect(),
-            // What breaks ties between bytes is far below that part.
+            // Between plans that send the same bytes, ties decide; they are far below such a part of the cost.
             gap: if self.request.objective == Objective::Time { GAP } else { 0.0 },
             bound_only: is_bound,
             below: self.best.as_ref().filter(|_| is_bound).map(|best| best.cost * problem.scale()),

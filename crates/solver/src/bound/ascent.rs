@@ -29,11 +29,11 @@ pub(crate) struct Ascent {
 /// while steps are long, and after.
 const PATIENCE: [(u32, f64); 2] = [(8, 0.6), (20, 0.7)];
 
-/// The rise of the bound, as a part of it, below which messages have settled.
+/// The rise of the bound in one sweep, as a part of the bound, below which messages settle.
 const SETTLED: f64 = 1e-4;
 
-/// So many sweeps that raise the bound by less are enough, if there are no prices.
-const FREE: u32 = 3;
+/// Without prices, messages have converged after so many sweeps in a row that raise the bound by less than that.
+const SETTLED_SWEEPS: u32 = 3;
 
 /// What part of the last direction is kept.
 const MOMENTUM: f64 = 0.6;
@@ -123,7 +123,7 @@ impl Ascent {
                 self.messages.clone_from(&dual.messages);
             }
             if is_free {
-                self.converged = self.stalled >= FREE;
+                self.converged = self.stalled >= SETTLED_SWEEPS;
                 continue;
             }
             let (patience, shrink) = PATIENCE[usize::from(self.settled())];
@@ -143,10 +143,10 @@ impl Ascent {
         }
     }
 
-    /// Lets the messages settle on one node of each kind.
+    /// Passes messages between one node of each kind until they have converged.
     fn fold(&mut self, dual: &mut Dual<'_>, folding: &Folding, meter: &mut Meter) {
         let (mut best, mut since) = (f64::NEG_INFINITY, 0);
-        while since < FREE && !meter.done() {
+        while since < SETTLED_SWEEPS && !meter.done() {
             dual.sweep_folded(folding);
             meter.spend(folding.work);
             since = if dual.bound > best + SETTLED * best.abs() { 0 } else { since + 1 };
