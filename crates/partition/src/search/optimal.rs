@@ -78,10 +78,12 @@ pub(super) fn search(
         Some(mesh) => (mesh.clone(), Symmetry::none()),
         None => mesh_of(request),
     };
-    let prices = Prices::new(request.machine, mesh, request.objective, request.reduce_scatter);
+    let priced = |objective| Prices::new(request.machine, mesh.clone(), objective, request.reduce_scatter);
+    let prices = priced(request.objective);
     let mut run = Run {
         request,
         prices: &prices,
+        times: (request.objective == Objective::Bytes).then(|| priced(Objective::Time)),
         progress,
         start: Instant::now(),
         spent: 0,
@@ -211,6 +213,8 @@ struct Found {
 struct Run<'a, 'p> {
     request: &'a Request<'a>,
     prices: &'a Prices<'a>,
+    /// What decides among plans that send the same bytes; none where time is the measure.
+    times: Option<Prices<'a>>,
     progress: &'p mut dyn FnMut(&Progress) -> bool,
     start: Instant,
     /// Work so far.
@@ -247,6 +251,9 @@ impl Run<'_, '_> {
                 let unordered = self.prices.unordered();
                 let relaxed = self.solve("bound", &unordered, Domain::All(symmetry))?;
                 self.raise_bound(relaxed.bound);
+                if self.is_proven() {
+                    return Ok(());
+                }
                 let lists = Lists::orbits(&relaxed.plan, symmetry);
                 known.push(self.solve_within("axes", &lists)?.plan);
             }
@@ -301,7 +308,7 @@ impl Run<'_, '_> {
         for group in groups.iter().cycle() {
             let Some(best) = &self.best else { break };
             let (before, rank) = (self.spent, self.rank(best));
-            if since >= groups.len() || self.stopped {
+            if since >= groups.len() || self.stopped || self.is_proven() {
                 break;
             }
             let lists = Lists::along(self.request.graph, &best.plan, group, self.request.constraints);
@@ -421,6 +428,12 @@ impl Run<'_, '_> {
         self.bound = self.bound.max(bound.unwrap_or(self.bound));
     }
 
+    /// Whether nothing can be better than the best plan: its cost is the bound, it fits, and nothing decides among equals.
+    fn is_proven(&self) -> bool {
+        let is_least = |best: &Best| best.excess == 0 && best.cost <= self.bound;
+        self.times.is_none() && self.best.as_ref().is_some_and(is_least)
+    }
+
     fn has_work(&self, work: u64) -> bool {
         !self.stopped && self.spent.saturating_add(work) <= self.request.work
     }
@@ -428,13 +441,9 @@ impl Run<'_, '_> {
     /// Takes a plan if it is better than the best so far.
     fn consider(&mut self, plan: Plan) -> Result<(), Failure> {
         let cost = plan.evaluate(self.request.graph, self.prices)?.cost;
-        let tie = match self.request.objective {
-            Objective::Time => 0,
-            Objective::Bytes => {
-                let (machine, mesh) = (self.request.machine, self.prices.mesh.clone());
-                let times = Prices::new(machine, mesh, Objective::Time, self.request.reduce_scatter);
-                plan.evaluate(self.request.graph, &times)?.compute
-            }
+        let tie = match &self.times {
+            Some(times) => plan.evaluate(self.request.graph, times)?.compute,
+            None => 0,
         };
         let excess =
             self.request.memory.map_or(0, |memory| (memory.peak)(&plan).saturating_sub(memory.limit));
