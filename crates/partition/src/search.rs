@@ -2,7 +2,7 @@
 //!
 //! | algorithm | is | file |
 //! |---|---|---|
-//! | `optimal` | exact on one axis; on several, a bound and what is near to it | `optimal` |
+//! | `optimal` | exact on one axis; on several, a bound and what is near to it | `optimal`, with `axes` and `estimate` |
 //! | `tofu`, `equalchop`, `icml18` | the paper's, and two others that it compares with | `tofu`; `coarsen`, `cut`, `frontier` |
 //! | `allrow-greedy`, `spartan` | greedy ones that the paper compares with | `greedy` |
 //! | `data-parallel`, `fsdp`, `megatron` | what people do by hand | `practice`; `batch` |

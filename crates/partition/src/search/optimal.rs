@@ -18,12 +18,11 @@
 //! peak of a plan keeps the true limit, and raised again as far as it does. The plans of all other searches are considered,
 //! too. If nothing fits, the plan is the best one without a limit, and the one of the smallest peak stands beside it.
 
+mod axes;
+mod estimate;
+
 use std::time::Instant;
 
-use rustc_hash::FxHashSet;
-use smallvec::SmallVec;
-use tofu_machine::Kernel;
-use tofu_sharding::{Layouts, Mesh};
 use tofu_solver::{Options, Solution, solve};
 
 use super::tofu::{self, Rules};
@@ -32,22 +31,13 @@ use crate::domain::{Domain, Lists, Symmetry};
 use crate::plan::Plan;
 use crate::price::{Objective, Prices};
 use crate::problem::{Limits, Problem};
-use crate::states::Class;
+use axes::mesh_of;
+use estimate::{ENTRY, least_compute, predicted};
+
+pub(super) use axes::mesh_of_sizes;
 
 /// The step that is repeated.
 const DESCENT: &str = "descent";
-
-/// More axes than this are not told apart.
-const MOST_AXES: usize = 3;
-
-/// Names of axes.
-const NAMES: [&str; Layouts::MAX_AXES] = ["x", "y", "z", "w", "v", "u", "t", "s"];
-
-/// What it takes to make an entry of the problem's matrices, in nanoseconds, which are the units of work.
-const ENTRY: u64 = 150;
-
-/// What it takes the solver to look at a state of a tensor.
-const STATE: u64 = 500;
 
 /// What the solver's own unit of work takes.
 const UNIT: u64 = 2;
@@ -113,78 +103,6 @@ pub(super) fn search(
         run.best = run.fitting.take().or(run.best);
     }
     run.finish(smallest)
-}
-
-/// The mesh of a machine with its prime factors as axes, the smallest neighbours joined if there are too many; and which
-/// axes are alike.
-fn mesh_of(request: &Request<'_>) -> (Mesh, Symmetry) {
-    let mut factors: Vec<(u64, Option<usize>)> =
-        request.machine.mesh_axes().into_iter().map(|factor| (factor.size, Some(factor.level))).collect();
-    while factors.len() > MOST_AXES {
-        // Neighbours of one level go first, then those whose product is least.
-        let joined = |place: &usize| {
-            let (a, b) = (factors[*place], factors[*place + 1]);
-            (a.1 != b.1, a.0 * b.0)
-        };
-        let Some(place) = (0..factors.len() - 1).min_by_key(joined) else { break };
-        let (a, b) = (factors[place], factors.remove(place + 1));
-        factors[place] = (a.0 * b.0, if a.1 == b.1 { a.1 } else { None });
-    }
-    // Where some blocks are filled less than others, axes of one level are not alike.
-    let is_even = request.machine.shape().iter().product::<u64>() == request.machine.devices();
-    let mut groups: Vec<SmallVec<[usize; 4]>> = Vec::new();
-    for (axis, factor) in factors.iter().enumerate() {
-        if factor.1.is_none() || !is_even {
-            continue;
-        }
-        match groups.iter_mut().find(|group| factors[group[0]] == *factor) {
-            Some(group) => group.push(axis),
-            None => groups.push(SmallVec::from_slice(&[axis])),
-        }
-    }
-    let sizes: Vec<u64> = factors.iter().map(|(size, _)| *size).collect();
-    (mesh_of_sizes(&sizes), Symmetry::of(groups))
-}
-
-/// A mesh of axes of these sizes, at most as many as there are names, and of no more devices than a machine may have.
-pub(super) fn mesh_of_sizes(sizes: &[u64]) -> Mesh {
-    Mesh::new(NAMES.iter().copied().zip(sizes.iter().copied())).unwrap_or_default()
-}
-
-/// What no plan costs less than: every kernel with its operations and its memory traffic spread evenly over all devices.
-fn least_compute(request: &Request<'_>, prices: &Prices<'_>) -> i128 {
-    let graph = request.graph;
-    let devices = prices.mesh.devices();
-    let mut sum = 0;
-    for op in &graph.ops {
-        let Some(info) = graph.info(op) else { continue };
-        let in_memory =
-            |tensor: &Option<u32>| tensor.is_some_and(|tensor| graph.tensors[tensor as usize].in_memory);
-        let read = op
-            .operands
-            .iter()
-            .zip(&info.reads)
-            .filter(|(tensor, _)| in_memory(tensor))
-            .map(|(_, &bytes)| bytes);
-        let written = op.results.iter().filter(|tensor| in_memory(tensor)).flatten();
-        let written = written.map(|&tensor| graph.tensors[tensor as usize].bytes());
-        let bytes = read.chain(written).fold(0u64, u64::saturating_add);
-        let kernel = Kernel {
-            op: info.name,
-            element: info.element,
-            flops: info.flops / devices,
-            bytes: bytes / devices,
-        };
-        if request.objective == Objective::Time {
-            let time = request.machine.kernel_time(&kernel).picoseconds();
-            let launch = match op.results.iter().any(&in_memory) {
-                true => 0,
-                false => request.machine.device().launch.picoseconds(),
-            };
-            sum += i128::from(time.saturating_sub(launch)) * i128::from(op.times);
-        }
-    }
-    sum
 }
 
 #[derive(Clone)]
@@ -469,56 +387,4 @@ impl Run<'_, '_> {
             was_stopped: self.stopped,
         })
     }
-}
-
-/// What it takes to bound the cost of everything on every axis. Ops that are alike share what is made for them.
-fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &Symmetry) -> u64 {
-    let graph = request.graph;
-    // So many multisets of axes that are alike, times so many lists of the others.
-    let axes = 0..prices.mesh.axes().len();
-    let many = |kinds: u64| -> u64 {
-        axes.clone().fold(1u64, |product, axis| {
-            let before = symmetry.before(axis) as u64;
-            product.saturating_mul(kinds + before) / (before + 1)
-        })
-    };
-    let states = |class: Class, shape: &[u64]| {
-        let splits = shape.iter().filter(|&&extent| extent > 1).count() as u64;
-        let kinds = 1 + splits + u64::from(class.partials.count_ones());
-        // With a copy or without on each axis.
-        many(if class.has_copies { 2 * kinds - 1 } else { kinds })
-    };
-    let mut seen = FxHashSet::default();
-    let all = (0..graph.tensors.len() as u32)
-        .map(|tensor| states(Class::of(graph, tensor), &graph.tensors[tensor as usize].shape));
-    let looked_at = all.fold(0, u64::saturating_add);
-    let mut entries: u64 = 0;
-    for op in &graph.ops {
-        let Some(info) = graph.info(op) else { continue };
-        let tensors = op.operands.iter().chain(&op.results).copied();
-        let classes: SmallVec<[_; 6]> = tensors
-            .map(|tensor| {
-                tensor.map(|tensor| (Class::of(graph, tensor), graph.tensors[tensor as usize].in_memory))
-            })
-            .collect();
-        if !seen.insert((op.kind, op.times, classes)) {
-            continue;
-        }
-        let ways = many((1 + info.analysis.strategies.len() + info.analysis.linear.len()) as u64);
-        for &tensor in op.operands.iter().chain(&op.results).flatten() {
-            let shape = &graph.tensors[tensor as usize].shape;
-            entries = entries.saturating_add(ways.saturating_mul(states(Class::of(graph, tensor), shape)));
-        }
-    }
-    let mut linked = FxHashSet::default();
-    for link in &graph.links {
-        let ends = [link.from, link.to];
-        let classes = ends.map(|tensor| Class::of(graph, tensor));
-        if linked.insert(classes) {
-            let [from, to] =
-                ends.map(|tensor| states(Class::of(graph, tensor), &graph.tensors[tensor as usize].shape));
-            entries = entries.saturating_add(from.saturating_mul(to));
-        }
-    }
-    entries.saturating_mul(ENTRY).saturating_add(looked_at.saturating_mul(STATE))
 }
