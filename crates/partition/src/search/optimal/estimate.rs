@@ -40,7 +40,7 @@ pub(super) fn least_compute(request: &Request<'_>, prices: &Prices<'_>) -> i128 
             bytes: bytes / devices,
         };
         if request.objective == Objective::Time {
-            let time = request.machine.kernel_time(&kernel).picoseconds();
+            let time = request.machine.least_kernel_time(&kernel).picoseconds();
             let launch = match op.results.iter().any(&in_memory) {
                 true => 0,
                 false => request.machine.device().launch.picoseconds(),
