@@ -123,7 +123,7 @@ pub struct Request<'a> {
     pub mesh: Option<Mesh>,
     /// How.
     pub algorithm: Algorithm,
-    /// What is to be little.
+    /// What to minimise.
     pub objective: Objective,
     /// Whether the back end can reduce and scatter at once.
     pub reduce_scatter: bool,

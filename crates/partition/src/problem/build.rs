@@ -42,7 +42,8 @@ struct Orbits {
 
 const NO_COPY: u32 = u32::MAX;
 
-/// What decides among plans that send the same bytes.
+/// What breaks ties between plans that send the same bytes: a weighted sum of time and memory, each of which is scaled to
+/// less than half of what bytes are multiplied with, so that bytes always count first.
 struct Ties<'a> {
     prices: Prices<'a>,
     /// So much time counts one: all kernels together count less than half the scale.
