@@ -55,12 +55,7 @@ pub(crate) struct Points(pub(crate) Box<[(u64, Time)]>);
 impl Calibration {
     /// The measured time of a kernel, if its op was measured. `model` is the formula.
     pub(crate) fn kernel(&self, kernel: &Kernel<'_>, model: impl Fn(&Kernel<'_>) -> Time) -> Option<Time> {
-        let is_of = |table: &&KernelTable| *table.op == *kernel.op && table.element == kernel.element;
-        let table = self.kernels.iter().find(is_of)?;
-        let size = match table.size {
-            KernelSize::Flops => kernel.flops,
-            KernelSize::Bytes => kernel.bytes,
-        };
+        let (points, size) = self.points_of(kernel)?;
         if size == 0 {
             return None;
         }
@@ -68,9 +63,25 @@ impl Calibration {
             let scaled = u128::from(amount) * u128::from(of) / u128::from(size);
             u64::try_from(scaled).unwrap_or(u64::MAX)
         };
-        Some(table.points.time(size, |size| {
+        Some(points.time(size, |size| {
             model(&Kernel { flops: part(kernel.flops, size), bytes: part(kernel.bytes, size), ..*kernel })
         }))
+    }
+
+    /// What all kernels take at least that are no smaller than this one, if its op was measured.
+    pub(crate) fn least_kernel(&self, kernel: &Kernel<'_>) -> Option<Time> {
+        self.points_of(kernel).map(|(points, size)| points.least(size))
+    }
+
+    /// The table for a kernel, and the kernel's size in it.
+    fn points_of(&self, kernel: &Kernel<'_>) -> Option<(&Points, u64)> {
+        let is_of = |table: &&KernelTable| *table.op == *kernel.op && table.element == kernel.element;
+        let table = self.kernels.iter().find(is_of)?;
+        let size = match table.size {
+            KernelSize::Flops => kernel.flops,
+            KernelSize::Bytes => kernel.bytes,
+        };
+        Some((&table.points, size))
     }
 
     /// The measured time of a collective, if it was measured on such a group.
@@ -105,6 +116,23 @@ impl Points {
             (Some(&end), None) | (None, Some(&end)) => beyond(end),
             (None, None) => model(size),
         }
+    }
+
+    /// What any work takes at least that has this size or more, whatever the formula. Measured times need not rise with the
+    /// size. Below the smallest measured size, a formula that rises from a fixed part is at least proportional to the
+    /// size; above the largest one it is at least what was measured there.
+    fn least(&self, size: u64) -> Time {
+        let after = self.0.partition_point(|&(other, _)| other < size);
+        let own = match (after.checked_sub(1).and_then(|before| self.0.get(before)), self.0.get(after)) {
+            (Some(&before), Some(&after)) => between(before, after, size),
+            (Some(&(_, measured)), None) => measured,
+            (None, Some(&(end, measured))) => {
+                let part = u128::from(measured.picoseconds()) * u128::from(size) / u128::from(end.max(1));
+                Time::from_picoseconds(u64::try_from(part).unwrap_or(u64::MAX))
+            }
+            (None, None) => Time::ZERO,
+        };
+        self.0[after..].iter().fold(own, |least, &(_, time)| least.min(time))
     }
 }
 
@@ -158,5 +186,41 @@ mod tests {
         assert_eq!(calibration.kernel(&kernel, model), Some(Time::from_picoseconds(10_000)));
         assert_eq!(calibration.kernel(&Kernel { op: "t.add", ..kernel }, model), None);
         assert_eq!(calibration.kernel(&Kernel { element: ElementType::F64, ..kernel }, model), None);
+    }
+
+    /// Whatever was measured, also where larger kernels took less time, no larger kernel takes less than is said.
+    #[test]
+    fn larger_kernels_take_no_less_than_the_least() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for case in 0..2000 {
+            let mut sizes: Vec<u64> = (0..random.usize(1..=4)).map(|_| random.u64(1..1000)).collect();
+            sizes.sort_unstable();
+            sizes.dedup();
+            let measured: Vec<(u64, u64)> =
+                sizes.into_iter().map(|size| (size, random.u64(1_000_000..1_000_000_000))).collect();
+            let size = if random.bool() { KernelSize::Flops } else { KernelSize::Bytes };
+            let table = KernelTable {
+                op: "t.dot".into(),
+                element: ElementType::F32,
+                size,
+                points: points(&measured),
+            };
+            let calibration = Calibration { kernels: vec![table], ..Calibration::default() };
+            let launch = random.u64(0..1_000_000);
+            let model = |kernel: &Kernel<'_>| {
+                Time::from_picoseconds(launch + (kernel.flops * 10_000).max(kernel.bytes * 20_000))
+            };
+            let (flops, bytes) = (random.u64(0..1500), random.u64(0..1500));
+            let kernel = Kernel { op: "t.dot", element: ElementType::F32, flops, bytes };
+            let least = calibration.least_kernel(&kernel).unwrap();
+            for _ in 0..20 {
+                let larger =
+                    Kernel { flops: flops + random.u64(0..500), bytes: bytes + random.u64(0..500), ..kernel };
+                // What has no size in the table is not measured.
+                let time = calibration.kernel(&larger, model).unwrap_or_else(|| model(&larger));
+                let rounding = 2 + time.picoseconds() / 1_000_000_000;
+                assert!(least.picoseconds() <= time.picoseconds() + rounding, "case {case}: {least} {time}");
+            }
+        }
     }
 }

@@ -191,6 +191,12 @@ impl Machine {
         measured.unwrap_or_else(|| self.roofline(kernel))
     }
 
+    /// What all kernels of an op take at least that have no fewer operations and no less memory traffic than this one. By the
+    /// formula that is what this one takes; measured times need not rise with the size.
+    pub fn least_kernel_time(&self, kernel: &Kernel<'_>) -> Time {
+        self.spec.calibration.least_kernel(kernel).unwrap_or_else(|| self.roofline(kernel))
+    }
+
     fn roofline(&self, kernel: &Kernel<'_>) -> Time {
         let device = self.device();
         let computing = Time::at_rate(kernel.flops.into(), device.flop_rate(kernel.element));

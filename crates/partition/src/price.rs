@@ -12,7 +12,7 @@ use crate::graph::{Graph, Op, TensorId};
 use crate::op_info::OpInfo;
 use crate::way::{Wanted, Way};
 
-/// What is to be little.
+/// What to minimise.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Objective {
     /// The time of a step, in picoseconds: the roofline of each kernel, and the collectives.

@@ -48,7 +48,7 @@ pub struct Limits<'f> {
     pub pinned: &'f [TensorId],
     /// Bytes that a device has, and when tensors occupy them; none if there is no limit.
     pub memory: Option<(u64, Lifetimes<'f>)>,
-    /// Whether time and memory decide among plans that send the same bytes.
+    /// With bytes as the objective: whether time and memory break ties between plans that send the same bytes.
     pub ties: bool,
 }
 
@@ -89,7 +89,8 @@ impl<'a> Problem<'a> {
         self.entries
     }
 
-    /// What all costs are multiplied with: a plan costs what is left of a sum of these divided by it, without the rest.
+    /// What all costs are multiplied with: a plan costs the sum of its scaled costs divided by this, rounded down; the rest is
+    /// what broke ties.
     pub fn scale(&self) -> i128 {
         self.scale.into()
     }
@@ -143,8 +144,8 @@ pub(crate) fn becomes(prices: &Prices<'_>, shape: TensorShape<'_>, stored: Store
     stored.layouts().map(|layouts| prices.convert(shape, layouts, to)).min().unwrap_or(0)
 }
 
-/// Of plans that cost the same, the one that needs less memory is better: a picosecond for each MiB that tensors take. With
-/// bytes as the objective nothing is added; there, what the scale leaves room for decides.
+/// Breaks ties between plans of the same time by memory: a picosecond for each MiB that tensors take. With bytes as the
+/// objective it adds nothing: [`Limits::ties`] breaks ties there, below the scale.
 pub(crate) fn tie_break(prices: &Prices<'_>, bytes: u64) -> i64 {
     match prices.objective {
         Objective::Time => (bytes >> 20) as i64,

@@ -2,7 +2,7 @@
 //!
 //! | algorithm | is | file |
 //! |---|---|---|
-//! | `optimal` | exact on one axis; on several, a bound and what is near to it | `optimal` |
+//! | `optimal` | exact on one axis; on several, a bound and what is near to it | `optimal`, with `axes` and `estimate` |
 //! | `tofu`, `equalchop`, `icml18` | the paper's, and two others that it compares with | `tofu`; `coarsen`, `cut`, `frontier` |
 //! | `allrow-greedy`, `spartan` | greedy ones that the paper compares with | `greedy` |
 //! | `data-parallel`, `fsdp`, `megatron` | what people do by hand | `practice`; `batch` |
@@ -123,7 +123,7 @@ pub struct Request<'a> {
     pub mesh: Option<Mesh>,
     /// How.
     pub algorithm: Algorithm,
-    /// What is to be little.
+    /// What to minimise.
     pub objective: Objective,
     /// Whether the back end can reduce and scatter at once.
     pub reduce_scatter: bool,
@@ -142,7 +142,7 @@ pub struct Outcome {
     pub plan: Plan,
     /// What it costs.
     pub evaluation: Evaluation,
-    /// No plan costs less; only of searches that know.
+    /// No plan costs less, or, if the plan keeps a memory limit, none that keeps it does; only of searches that know.
     pub lower_bound: Option<i128>,
     /// The plan of the smallest peak that was found, if none keeps the memory limit; only of searches that look for one.
     pub smallest: Option<Plan>,

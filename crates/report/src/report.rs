@@ -30,7 +30,7 @@ pub struct Report {
     pub findings: FunctionReport,
     /// What was found about the others.
     pub functions: Vec<FunctionReport>,
-    /// The function that the next section is about: none of `functions`, or this one.
+    /// Which of `functions` the sections that follow are about; `None` for the first function, in `findings`.
     #[serde(skip)]
     current: Option<usize>,
 }
@@ -59,7 +59,7 @@ pub struct Partition {
     pub function: String,
     /// The algorithm.
     pub algorithm: String,
-    /// What was to be little: `time` or `bytes`.
+    /// What was minimised: `time` or `bytes`.
     pub objective: String,
     /// What the plan costs: seconds of a step, or bytes that a device sends in one.
     pub cost: f64,

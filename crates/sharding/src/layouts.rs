@@ -28,7 +28,7 @@ use crate::{Layout, Mesh, Reducer, Sharding, share};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Layouts([u8; Layouts::MAX_AXES]);
 
-/// As one word; as an array, each byte would be hashed by itself.
+/// As one word, which takes one step of the hash; a slice of bytes takes several, and one for its length.
 impl Hash for Layouts {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(u64::from_le_bytes(self.0));

@@ -153,6 +153,14 @@ impl Sharding {
         split.chain(partial)
     }
 
+    /// What the sharding asks for along an axis of the mesh; none where it leaves that open.
+    pub fn asked(&self, axis: usize) -> Option<Layout> {
+        let used = self.uses().find(|(other, _)| other.axis == axis).map(|(_, layout)| layout);
+        let is_open = self.dims.iter().any(|dim| dim.open);
+        let is_replicated = !is_open || self.replicated.iter().any(|other| other.axis == axis);
+        used.or(is_replicated.then_some(Layout::Replicated))
+    }
+
     /// The same over other axes: those that `map` gives for the axes of this one.
     ///
     /// # Errors

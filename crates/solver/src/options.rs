@@ -15,9 +15,10 @@ pub struct Options {
     pub seed: u64,
     /// Spend everything on the lower bound: no search beyond a first choice.
     pub bound_only: bool,
-    /// The part of the cost up to which a bound may stay below it: closer ones are not looked for.
+    /// The search ends as soon as the bound is within this part of the cost (0.01 is one percent). Not negative.
     pub gap: f64,
-    /// Only choices that cost less are looked for, so the bound is at most this; if there are none, any choice is the answer.
+    /// Only choices that cost less are searched for, and the bound is at most this. If there are none, the answer is any choice
+    /// within the memory limit.
     pub below: Option<i128>,
     /// Choices that are known: a strategy per node. The answer costs no more than the best of those within the limit, and
     /// what costs as much is not looked at. Whatever is no choice of the problem is passed over.

@@ -31,7 +31,8 @@ const EPOCH: u64 = 500_000_000;
 /// Work on reducing a label.
 const LABEL: u64 = 200;
 
-/// Work on elimination through large tables, at most.
+/// Work on elimination through large tables, at most, and no more than three quarters of what there is: if it is given up, the
+/// rest has to do.
 const ELIMINATE: u64 = 4 * EPOCH;
 
 /// Up to this many nodes and labels a model is branched on.
@@ -127,7 +128,7 @@ impl Search<'_> {
         self.raise_bound(offset);
         self.report();
         let mut base = Reduced::new(model, self.deadline);
-        let mut meter = Meter::new(self.left().min(ELIMINATE), self.deadline);
+        let mut meter = Meter::new((self.left() / 4 * 3).min(ELIMINATE), self.deadline);
         let reduced = base.reduce(self.cut()).and_then(|()| base.eliminate(self.cut(), &mut meter));
         self.work += meter.spent;
         if reduced.is_err() {
@@ -160,15 +161,15 @@ impl Search<'_> {
         self.options.below.map_or(self.cost, |below| below.min(self.cost))
     }
 
-    /// Whether the bound is as close to what is wanted as it has to be.
+    /// Whether the bound is as close to the target as it has to be. Costs may be negative; a gap never is.
     fn is_closed(&self) -> bool {
         let target = self.target();
-        target - self.bound <= (target as f64 * self.options.gap) as i128
+        target.saturating_sub(self.bound) <= (target as f64 * self.options.gap).abs() as i128
     }
 
     /// What a model's choice has to cost less than.
     fn cut(&self) -> i64 {
-        (self.target() - self.offset).clamp(0, i128::from(FORBIDDEN)) as i64
+        self.target().saturating_sub(self.offset).clamp(0, i128::from(FORBIDDEN)) as i64
     }
 
     /// Bound and descent side by side, until the search is over or, on a small model, ready to branch.
@@ -239,7 +240,7 @@ impl Search<'_> {
             if open.is_empty() {
                 return true;
             }
-            if self.over() {
+            if self.over() || self.is_closed() {
                 break;
             }
             let cut = self.cut();

@@ -30,8 +30,9 @@ pub(crate) fn names(settings: &[Setting<'_>], file: &str) -> Vec<String> {
     names
 }
 
-/// The problem of a function with all devices along one axis, in the contest's JSON. Costs are picoseconds, or bytes, and
-/// a little more for memory, so that ties are broken by it. What the user pins is in it if the plan has one axis, too.
+/// The problem of a function with all devices along one axis, in the contest's JSON. Costs are picoseconds, with
+/// one more for each MiB that tensors take, so that memory breaks ties; or bytes that a device sends, and nothing else.
+/// What the user pins is in it if the plan has one axis, too.
 ///
 /// # Errors
 /// When its numbers are larger than the format takes.

@@ -43,8 +43,7 @@ impl Known {
         let assumptions = Assumptions { ties_are_donated: true };
         let liveness = Liveness::assuming(module, function, descriptions, &assumptions)?;
         let arguments = body(module, function).map_or(&[][..], |block| module.arguments(block));
-        let said =
-            |of: &dyn Fn(Place) -> bool| pins.iter().find(|pin| of(pin.place)).map(|pin| &pin.sharding);
+        let said = |of: &dyn Fn(Place) -> bool| pins.iter().find(|pin| of(pin.place));
         let of_argument = |number: usize| {
             said(&|place| matches!(place, Place::Value(value) if arguments.get(number) == Some(&value)))
         };
@@ -52,7 +51,10 @@ impl Known {
             |number: usize| said(&|place| matches!(place, Place::Result(other) if other == number));
         // Who says of both that they lie differently brings the one to the other between steps.
         let is_one = |&(argument, result): &(usize, usize)| match (of_argument(argument), of_result(result)) {
-            (Some(argument), Some(result)) => argument == result,
+            (Some(argument), Some(result)) => (0..argument.mesh.axes().len()).all(|axis| {
+                let (old, new) = (argument.sharding.asked(axis), result.sharding.asked(axis));
+                old.is_none() || new.is_none() || old == new
+            }),
             _ => true,
         };
         let ties = liveness.ties().pairs.iter().copied().filter(is_one).collect();
@@ -130,7 +132,7 @@ impl Known {
             Some(tensor) => plan.bytes(graph, tensor),
             None => 0,
         };
-        // Of what is no plan the search says so itself.
+        // A plan that does not hold together is refused by the search itself.
         let buffers = plan.buffers(graph).unwrap_or_default();
         let needed = graph.ops.iter().zip(buffers).filter(|(_, bytes)| *bytes > 0);
         let needed = needed.filter_map(|(op, bytes)| {

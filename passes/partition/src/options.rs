@@ -4,6 +4,8 @@ use tofu_partition::{Algorithm, Objective};
 use tofu_pass::{OptionValue, one_of, option_enum};
 use tofu_sharding::Mesh;
 
+use crate::target::shown;
+
 /// An algorithm, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AlgorithmName(pub Algorithm);
@@ -40,8 +42,7 @@ impl OptionValue for MeshAxes {
     }
 
     fn text(&self) -> String {
-        let axes = self.0.axes().iter().map(|axis| format!("{}:{}", axis.name, axis.size));
-        axes.collect::<Vec<_>>().join(",")
+        shown(&self.0)
     }
 }
 
@@ -67,7 +68,7 @@ impl MeshAxes {
 }
 
 option_enum! {
-    /// What is to be little.
+    /// What to minimise.
     pub enum ObjectiveName {
         /// The time of a step.
         Time = "time",

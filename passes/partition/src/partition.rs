@@ -37,7 +37,7 @@ pass_options! {
         pub mesh: Option<MeshAxes> = None,
         /// How to look for a plan.
         pub algorithm: AlgorithmName = AlgorithmName(Algorithm::Optimal),
-        /// What is to be little: the time of a step, or the bytes that a device sends in one.
+        /// What to minimise: the time of a step, or the bytes that a device sends in one.
         pub objective: ObjectiveName = ObjectiveName::Time,
         /// How much memory a device has for the program. If it is not said: what the machine's devices have.
         pub memory: Option<ByteSize> = None,

@@ -108,7 +108,7 @@ fn values(setting: &Setting<'_>, planned: &Planned) -> Vec<PlannedValue> {
     values
 }
 
-/// A cost in the unit of what is to be little.
+/// A cost in the unit of what is minimised.
 fn unit(setting: &Setting<'_>, cost: i128) -> f64 {
     match setting.options.objective.objective() {
         Objective::Time => seconds(cost),

@@ -17,7 +17,7 @@ const MOST_ROWS: usize = 6;
 /// What is known of a plan beyond its cost.
 #[derive(Debug)]
 pub(crate) struct Measured {
-    /// With times, whatever was to be little.
+    /// With times, whatever was minimised.
     pub(crate) time: Evaluation,
     pub(crate) peak: DevicePeak,
 }

@@ -35,7 +35,7 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A cost, by what is to be little.
+/// A cost, by what is minimised.
 pub(crate) fn cost(cost: i128, objective: Objective) -> String {
     match objective {
         Objective::Time => time(cost),

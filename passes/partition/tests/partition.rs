@@ -187,3 +187,24 @@ func @f(%w: tensor<16x16xf32> {{{}{donated}tf.aliasing_output = 0 : i32}}, %g: t
         }
     }
 }
+
+/// A result of which nothing is said along an axis still takes the place of the argument: it lies as that does, and nobody has to
+/// bring it there between steps.
+#[test]
+fn results_that_are_left_open_take_the_place_of_arguments() {
+    let module = program(
+        "dist.mesh @m = [x = 4]
+func @f(%w: tensor<4096x4096xf32> {dist.sharding = #dist.sharding<@m, [{}, {}]>, tf.aliasing_output = 0 : i32},
+        %g: tensor<4096x4096xf32>)
+    -> (tensor<4096x4096xf32> {dist.sharding = #dist.sharding<@m, [{?}, {?}]>}) {
+  %u = tensor.add %w, %g
+  return %u
+}",
+    );
+    let (module, outcome, _) = run_on(module, Partition::default(), Session::default());
+    assert!(!outcome.failed(), "{:?}", outcome.diagnostics);
+    let written = tofu_syntax::print(&module, &tofu_syntax::PrintOptions::default());
+    let head = written.lines().find(|line| line.contains("->")).unwrap();
+    let (_, results) = head.split_once("->").unwrap();
+    assert!(results.contains("[{}, {}]"), "{written}");
+}

@@ -42,7 +42,8 @@ struct Orbits {
 
 const NO_COPY: u32 = u32::MAX;
 
-/// What decides among plans that send the same bytes.
+/// What breaks ties between plans that send the same bytes: a weighted sum of time and memory, each of which is scaled to
+/// less than half of what bytes are multiplied with, so that bytes always count first.
 struct Ties<'a> {
     prices: Prices<'a>,
     /// So much time counts one: all kernels together count less than half the scale.
@@ -384,7 +385,9 @@ impl<'a, 'l> Build<'a, 'l> {
             let own = scaled(prices.way(graph, op, info, way), op.times);
             let tie = self.ties.as_ref().map_or(0, |ties| {
                 let all = ties.prices.way(graph, op, info, way);
-                let kernel = i128::from(all.saturating_sub(ties.prices.steps(&way.own)));
+                // Measured times need not fall with the size of a kernel; all ties together must stay below the scale.
+                let most = magnitude::kernel(prices.machine, info);
+                let kernel = i128::from(all.saturating_sub(ties.prices.steps(&way.own))).min(most);
                 i64::try_from(kernel.saturating_mul(op.times.into()) / ties.time).unwrap_or(FORBIDDEN)
             });
             add(own, tie)

@@ -196,6 +196,31 @@ fn within_a_memory_limit_no_plan_costs_less() {
     assert!(binding >= 10, "only {binding} limits were binding and could be kept");
 }
 
+/// What bounds the plans that the solver takes to keep the limit does not bound the plan that is given where none does: here a
+/// device needs more than the limit whatever the plan, which the solver cannot know.
+#[test]
+fn where_nothing_fits_the_bound_is_that_of_all_plans() {
+    let mut random = Rng::with_seed(5);
+    let machine = machine(2);
+    for _ in 0..40 {
+        let text = random_program(&mut random, 2);
+        let module = program(&text);
+        let graph = graph(&module, 0);
+        let mesh = Mesh::new([("x", 2)]).unwrap();
+        let bytes = |plan: &Plan| -> u64 {
+            (0..graph.tensors.len()).map(|tensor| plan.bytes(&graph, tensor as TensorId)).sum()
+        };
+        let free = find(&graph, &machine, Some(mesh.clone()), Objective::Time, None);
+        let limit = bytes(&free.plan) * 9 / 10;
+        let peak = |plan: &Plan| limit + bytes(plan);
+        let memory = Memory { limit, lives: &|_| Some([0, 1]), peak: &peak };
+        let found = find(&graph, &machine, Some(mesh), Objective::Time, Some(memory));
+        assert_eq!(found.evaluation.cost, free.evaluation.cost, "{text}");
+        assert_eq!(found.lower_bound, free.lower_bound, "{text}");
+        assert!(found.smallest.is_some(), "{text}");
+    }
+}
+
 /// Whatever another search finds that keeps the limit, this one finds no worse: also where the best plan of all does not keep it,
 /// but some poor one does.
 #[test]

@@ -3,27 +3,27 @@
 //! Every step solves a problem of the same kind on the whole graph, with the true prices over all axes, and as a rule to its
 //! optimum: graphs of real programs are narrow.
 //!
-//! 1. The same on all axes, as if they were one: the flat plan. Of a mesh of one axis it is the optimum, and all is done.
+//! 1. The same on all axes, as if they were one: the flat plan. Of a mesh of one axis it is the optimum (within
+//!    one part in 10⁹, where the measure is time), and all is done.
 //! 2. Where the graph is small enough for the work that may be spent: everything on every axis, up to exchanging axes that
-//!    are alike ([`Domain::All`]), and with shards moved for nothing that lie on the wrong devices. That gives a bound, and of each
+//!    are alike ([`Domain::All`]), with permutations of shards between devices for free. That gives a bound, and for each
 //!    op and tensor what it does on how many axes; then, which axes these are, op by op and tensor by tensor
-//!    ([`Lists::orbits`]). Only messages bound it, and those of layers that repeat themselves are those of one layer, so that
-//!    a deep network takes little longer than a shallow one.
+//!    ([`Lists::orbits`]). The bound comes from messages alone, and layers that repeat share theirs, so that a deep
+//!    network takes little longer than a shallow one.
 //! 3. The best of what is known, Tofu's plan among it, op by op and tensor by tensor ([`Lists::among`]).
 //! 4. Descent: anything along one axis, or the same along several, with the rest as it is ([`Lists::along`]), as long as it
 //!    helps and there is work left; from the best plan, and then from the flat one.
 //!
 //! Memory limits the choices only if the best plan without a limit needs too much. Then the solver has a limit on what
 //! tensors occupy, each while the storage lives that it is the first to use, and this limit is lowered until the true
-//! peak of a plan keeps the true limit, and raised again as far as it does. If nothing fits, the plan is the best one without a
-//! limit, and the one of the smallest peak stands beside it.
+//! peak of a plan keeps the true limit, and raised again as far as it does. The plans of all other searches are considered,
+//! too. If nothing fits, the plan is the best one without a limit, and the one of the smallest peak stands beside it.
+
+mod axes;
+mod estimate;
 
 use std::time::Instant;
 
-use rustc_hash::FxHashSet;
-use smallvec::SmallVec;
-use tofu_machine::Kernel;
-use tofu_sharding::{Layouts, Mesh};
 use tofu_solver::{Options, Solution, solve};
 
 use super::tofu::{self, Rules};
@@ -32,22 +32,13 @@ use crate::domain::{Domain, Lists, Symmetry};
 use crate::plan::Plan;
 use crate::price::{Objective, Prices};
 use crate::problem::{Limits, Problem};
-use crate::states::Class;
+use axes::mesh_of;
+use estimate::{ENTRY, least_compute, predicted};
+
+pub(super) use axes::mesh_of_sizes;
 
 /// The step that is repeated.
 const DESCENT: &str = "descent";
-
-/// More axes than this are not told apart.
-const MOST_AXES: usize = 3;
-
-/// Names of axes.
-const NAMES: [&str; Layouts::MAX_AXES] = ["x", "y", "z", "w", "v", "u", "t", "s"];
-
-/// What it takes to make an entry of the problem's matrices, in nanoseconds, which are the units of work.
-const ENTRY: u64 = 150;
-
-/// What it takes the solver to look at a state of a tensor.
-const STATE: u64 = 500;
 
 /// What the solver's own unit of work takes.
 const UNIT: u64 = 2;
@@ -58,14 +49,14 @@ const PART: u64 = 3;
 /// How much more work a search under a memory limit may take.
 const LIMITED: u64 = 2;
 
-/// The part of a plan's cost that is not worth another descent.
+/// A descent goes on unless the cost is above the bound by no more than one part in so many.
 const NEAR_COST: i128 = 5_000;
 
-/// The part of a plan's cost that is not worth another memory limit.
+/// Within the memory limit, a cost is good enough if it is above the bound by no more than one part in so many.
 const ENOUGH: i128 = 100;
 
-/// The part of a cost that is not worth any search.
-const GAP: f64 = 1e-6;
+/// The part of a cost, where it is time, that a bound may stay below it.
+const GAP: f64 = 1e-9;
 
 /// How many memory limits the solver is given at most.
 const LIMITS: usize = 8;
@@ -81,10 +72,12 @@ pub(super) fn search(
         Some(mesh) => (mesh.clone(), Symmetry::none()),
         None => mesh_of(request),
     };
-    let prices = Prices::new(request.machine, mesh, request.objective, request.reduce_scatter);
+    let priced = |objective| Prices::new(request.machine, mesh.clone(), objective, request.reduce_scatter);
+    let prices = priced(request.objective);
     let mut run = Run {
         request,
         prices: &prices,
+        times: (request.objective == Objective::Bytes).then(|| priced(Objective::Time)),
         progress,
         start: Instant::now(),
         spent: 0,
@@ -98,7 +91,7 @@ pub(super) fn search(
     let limit = request.memory.map_or(u64::MAX, |memory| memory.limit);
     let mut smallest = None;
     if run.best.as_ref().is_some_and(|best| best.excess > 0) && !run.stopped {
-        let unlimited = run.best.clone();
+        let (unlimited, bound) = (run.best.clone(), run.bound);
         run.best = run.fitting.clone().or(run.best);
         run.memory = Some(limit);
         run.spent = 0;
@@ -106,84 +99,14 @@ pub(super) fn search(
         // What does not fit anyhow need not cost more than it must.
         if run.best.as_ref().is_some_and(|best| best.excess > 0) {
             smallest = std::mem::replace(&mut run.best, unlimited).map(|best| best.plan);
+            // What bounds plans that keep the limit does not bound this one.
+            run.bound = bound;
         }
     }
     if run.best.as_ref().is_some_and(|best| best.excess > 0) {
         run.best = run.fitting.take().or(run.best);
     }
     run.finish(smallest)
-}
-
-/// The mesh of a machine with its prime factors as axes, the smallest neighbours joined if there are too many; and which
-/// axes are alike.
-fn mesh_of(request: &Request<'_>) -> (Mesh, Symmetry) {
-    let mut factors: Vec<(u64, Option<usize>)> =
-        request.machine.mesh_axes().into_iter().map(|factor| (factor.size, Some(factor.level))).collect();
-    while factors.len() > MOST_AXES {
-        // Neighbours of one level go first, then those whose product is least.
-        let joined = |place: &usize| {
-            let (a, b) = (factors[*place], factors[*place + 1]);
-            (a.1 != b.1, a.0 * b.0)
-        };
-        let Some(place) = (0..factors.len() - 1).min_by_key(joined) else { break };
-        let (a, b) = (factors[place], factors.remove(place + 1));
-        factors[place] = (a.0 * b.0, if a.1 == b.1 { a.1 } else { None });
-    }
-    // Where some blocks are filled less than others, axes of one level are not alike.
-    let is_even = request.machine.shape().iter().product::<u64>() == request.machine.devices();
-    let mut groups: Vec<SmallVec<[usize; 4]>> = Vec::new();
-    for (axis, factor) in factors.iter().enumerate() {
-        if factor.1.is_none() || !is_even {
-            continue;
-        }
-        match groups.iter_mut().find(|group| factors[group[0]] == *factor) {
-            Some(group) => group.push(axis),
-            None => groups.push(SmallVec::from_slice(&[axis])),
-        }
-    }
-    let sizes: Vec<u64> = factors.iter().map(|(size, _)| *size).collect();
-    (mesh_of_sizes(&sizes), Symmetry::of(groups))
-}
-
-/// A mesh of axes of these sizes, at most as many as there are names, and of no more devices than a machine may have.
-pub(super) fn mesh_of_sizes(sizes: &[u64]) -> Mesh {
-    Mesh::new(NAMES.iter().copied().zip(sizes.iter().copied())).unwrap_or_default()
-}
-
-/// What no plan costs less than: every kernel with its operations and its memory traffic spread evenly over all devices.
-fn least_compute(request: &Request<'_>, prices: &Prices<'_>) -> i128 {
-    let graph = request.graph;
-    let devices = prices.mesh.devices();
-    let mut sum = 0;
-    for op in &graph.ops {
-        let Some(info) = graph.info(op) else { continue };
-        let in_memory =
-            |tensor: &Option<u32>| tensor.is_some_and(|tensor| graph.tensors[tensor as usize].in_memory);
-        let read = op
-            .operands
-            .iter()
-            .zip(&info.reads)
-            .filter(|(tensor, _)| in_memory(tensor))
-            .map(|(_, &bytes)| bytes);
-        let written = op.results.iter().filter(|tensor| in_memory(tensor)).flatten();
-        let written = written.map(|&tensor| graph.tensors[tensor as usize].bytes());
-        let bytes = read.chain(written).fold(0u64, u64::saturating_add);
-        let kernel = Kernel {
-            op: info.name,
-            element: info.element,
-            flops: info.flops / devices,
-            bytes: bytes / devices,
-        };
-        if request.objective == Objective::Time {
-            let time = request.machine.kernel_time(&kernel).picoseconds();
-            let launch = match op.results.iter().any(&in_memory) {
-                true => 0,
-                false => request.machine.device().launch.picoseconds(),
-            };
-            sum += i128::from(time.saturating_sub(launch)) * i128::from(op.times);
-        }
-    }
-    sum
 }
 
 #[derive(Clone)]
@@ -197,7 +120,7 @@ struct Best {
 }
 
 impl Best {
-    /// What is little of good plans, what counts most first.
+    /// The key by which plans are compared, less is better.
     fn rank(&self) -> (u64, i128, i128) {
         (self.excess, self.cost, self.tie)
     }
@@ -212,6 +135,8 @@ struct Found {
 struct Run<'a, 'p> {
     request: &'a Request<'a>,
     prices: &'a Prices<'a>,
+    /// What decides among plans that send the same bytes; none where time is the measure.
+    times: Option<Prices<'a>>,
     progress: &'p mut dyn FnMut(&Progress) -> bool,
     start: Instant,
     /// Work so far.
@@ -248,6 +173,9 @@ impl Run<'_, '_> {
                 let unordered = self.prices.unordered();
                 let relaxed = self.solve("bound", &unordered, Domain::All(symmetry))?;
                 self.raise_bound(relaxed.bound);
+                if self.is_proven() {
+                    return Ok(());
+                }
                 let lists = Lists::orbits(&relaxed.plan, symmetry);
                 known.push(self.solve_within("axes", &lists)?.plan);
             }
@@ -267,9 +195,10 @@ impl Run<'_, '_> {
     fn tofu(&mut self) -> Result<Plan, Failure> {
         let rules = Rules { one_cut: false, reductions: true };
         let request = Request { mesh: Some(self.prices.mesh.clone()), ..self.request.clone() };
-        let plan = tofu::search(&request, rules, &mut *self.progress)?.plan;
-        self.consider(plan.clone())?;
-        Ok(plan)
+        let found = tofu::search(&request, rules, &mut *self.progress)?;
+        self.stopped |= found.was_stopped;
+        self.consider(found.plan.clone())?;
+        Ok(found.plan)
     }
 
     /// The plans of all other searches, some of which may need less memory than any that was found. Those that find none, or
@@ -282,9 +211,11 @@ impl Run<'_, '_> {
             }
             let mesh = Some(self.prices.mesh.clone());
             let request = Request { algorithm, mesh, memory: None, ..self.request.clone() };
-            if let Ok(Outcome { plan, .. }) = super::search(&request, &mut *self.progress)
-                && plan.mesh == self.prices.mesh
-            {
+            let Ok(Outcome { plan, was_stopped, .. }) = super::search(&request, &mut *self.progress) else {
+                continue;
+            };
+            self.stopped |= was_stopped;
+            if plan.mesh == self.prices.mesh {
                 self.consider(plan)?;
             }
         }
@@ -403,7 +334,7 @@ impl Run<'_, '_> {
         let options = Options {
             work: Some(work / UNIT),
             starts: self.best.iter().filter_map(|best| problem.choices(&best.plan)).collect(),
-            // What breaks ties between bytes is far below that part.
+            // Between plans that send the same bytes, ties decide; they are far below such a part of the cost.
             gap: if self.request.objective == Objective::Time { GAP } else { 0.0 },
             bound_only: is_bound,
             below: self.best.as_ref().filter(|_| is_bound).map(|best| best.cost * problem.scale()),
@@ -440,6 +371,12 @@ impl Run<'_, '_> {
         self.bound = self.bound.max(bound.unwrap_or(self.bound));
     }
 
+    /// Whether nothing can be better than the best plan: its cost is the bound, it fits, and nothing decides among equals.
+    fn is_proven(&self) -> bool {
+        let is_least = |best: &Best| best.excess == 0 && best.cost <= self.bound;
+        self.times.is_none() && self.best.as_ref().is_some_and(is_least)
+    }
+
     fn has_work(&self, work: u64) -> bool {
         !self.stopped && self.spent.saturating_add(work) <= self.request.work
     }
@@ -447,13 +384,9 @@ impl Run<'_, '_> {
     /// Takes a plan if it is better than the best so far.
     fn consider(&mut self, plan: Plan) -> Result<(), Failure> {
         let cost = plan.evaluate(self.request.graph, self.prices)?.cost;
-        let tie = match self.request.objective {
-            Objective::Time => 0,
-            Objective::Bytes => {
-                let (machine, mesh) = (self.request.machine, self.prices.mesh.clone());
-                let times = Prices::new(machine, mesh, Objective::Time, self.request.reduce_scatter);
-                plan.evaluate(self.request.graph, &times)?.compute
-            }
+        let tie = match &self.times {
+            Some(times) => plan.evaluate(self.request.graph, times)?.compute,
+            None => 0,
         };
         let excess =
             self.request.memory.map_or(0, |memory| (memory.peak)(&plan).saturating_sub(memory.limit));
@@ -479,56 +412,4 @@ impl Run<'_, '_> {
             was_stopped: self.stopped,
         })
     }
-}
-
-/// What it takes to bound the cost of everything on every axis. Ops that are alike share what is made for them.
-fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &Symmetry) -> u64 {
-    let graph = request.graph;
-    // So many multisets of axes that are alike, times so many lists of the others.
-    let axes = 0..prices.mesh.axes().len();
-    let many = |kinds: u64| -> u64 {
-        axes.clone().fold(1u64, |product, axis| {
-            let before = symmetry.before(axis) as u64;
-            product.saturating_mul(kinds + before) / (before + 1)
-        })
-    };
-    let states = |class: Class, shape: &[u64]| {
-        let splits = shape.iter().filter(|&&extent| extent > 1).count() as u64;
-        let kinds = 1 + splits + u64::from(class.partials.count_ones());
-        // With a copy or without on each axis.
-        many(if class.has_copies { 2 * kinds - 1 } else { kinds })
-    };
-    let mut seen = FxHashSet::default();
-    let all = (0..graph.tensors.len() as u32)
-        .map(|tensor| states(Class::of(graph, tensor), &graph.tensors[tensor as usize].shape));
-    let looked_at = all.fold(0, u64::saturating_add);
-    let mut entries: u64 = 0;
-    for op in &graph.ops {
-        let Some(info) = graph.info(op) else { continue };
-        let tensors = op.operands.iter().chain(&op.results).copied();
-        let classes: SmallVec<[_; 6]> = tensors
-            .map(|tensor| {
-                tensor.map(|tensor| (Class::of(graph, tensor), graph.tensors[tensor as usize].in_memory))
-            })
-            .collect();
-        if !seen.insert((op.kind, op.times, classes)) {
-            continue;
-        }
-        let ways = many((1 + info.analysis.strategies.len() + info.analysis.linear.len()) as u64);
-        for &tensor in op.operands.iter().chain(&op.results).flatten() {
-            let shape = &graph.tensors[tensor as usize].shape;
-            entries = entries.saturating_add(ways.saturating_mul(states(Class::of(graph, tensor), shape)));
-        }
-    }
-    let mut linked = FxHashSet::default();
-    for link in &graph.links {
-        let ends = [link.from, link.to];
-        let classes = ends.map(|tensor| Class::of(graph, tensor));
-        if linked.insert(classes) {
-            let [from, to] =
-                ends.map(|tensor| states(Class::of(graph, tensor), &graph.tensors[tensor as usize].shape));
-            entries = entries.saturating_add(from.saturating_mul(to));
-        }
-    }
-    entries.saturating_mul(ENTRY).saturating_add(looked_at.saturating_mul(STATE))
 }

@@ -29,11 +29,11 @@ pub(crate) struct Ascent {
 /// while steps are long, and after.
 const PATIENCE: [(u32, f64); 2] = [(8, 0.6), (20, 0.7)];
 
-/// The rise of the bound, as a part of it, below which messages have settled.
+/// The rise of the bound in one sweep, as a part of the bound, below which messages settle.
 const SETTLED: f64 = 1e-4;
 
-/// So many sweeps that raise the bound by less are enough, if there are no prices.
-const FREE: u32 = 3;
+/// Without prices, messages have converged after so many sweeps in a row that raise the bound by less than that.
+const SETTLED_SWEEPS: u32 = 3;
 
 /// What part of the last direction is kept.
 const MOMENTUM: f64 = 0.6;
@@ -97,8 +97,11 @@ impl Ascent {
         let step_work = graph.work + (2 * pieces + 2 * model.slack.len()) as u64;
         // Without prices there is nothing but messages, whose bound never falls.
         let is_free = model.slack.is_empty();
+        // Nodes of a kind are no longer alike once labels of some are dead, and then the messages are those of a parent
+        // in the search tree, which are better.
         if self.bound == f64::NEG_INFINITY
             && is_free
+            && alive.is_none()
             && let Some(folding) = &graph.folding
         {
             self.fold(&mut dual, folding, meter);
@@ -110,7 +113,11 @@ impl Ascent {
             dual.sweep();
             meter.spend(step_work);
             let bound = dual.bound - dual.slack_value(1.0) + model.constant as f64;
-            let least = if is_free { SETTLED * bound.abs() } else { 0.02 * self.rise };
+            let least = match is_free {
+                // Near the target, what is left to rise counts.
+                true => SETTLED * bound.abs().min((target - bound).max(0.0) * 100.0),
+                false => 0.02 * self.rise,
+            };
             self.stalled = if bound > self.bound + least { 0 } else { self.stalled + 1 };
             if bound > self.bound {
                 self.bound = bound;
@@ -120,7 +127,7 @@ impl Ascent {
                 self.messages.clone_from(&dual.messages);
             }
             if is_free {
-                self.converged = self.stalled >= FREE;
+                self.converged = self.stalled >= SETTLED_SWEEPS;
                 continue;
             }
             let (patience, shrink) = PATIENCE[usize::from(self.settled())];
@@ -140,10 +147,10 @@ impl Ascent {
         }
     }
 
-    /// Lets the messages settle on one node of each kind.
+    /// Passes messages between one node of each kind until they have converged.
     fn fold(&mut self, dual: &mut Dual<'_>, folding: &Folding, meter: &mut Meter) {
         let (mut best, mut since) = (f64::NEG_INFINITY, 0);
-        while since < FREE && !meter.done() {
+        while since < SETTLED_SWEEPS && !meter.done() {
             dual.sweep_folded(folding);
             meter.spend(folding.work);
             since = if dual.bound > best + SETTLED * best.abs() { 0 } else { since + 1 };

@@ -130,8 +130,9 @@ impl<'m> Dual<'m> {
         self.bound = bound;
     }
 
-    /// The same on one node of each kind, whose messages all others of its kind take over. The bound is that of a graph in
-    /// which all of a kind are exactly alike, so it is none of the model.
+    /// The same on one node of each kind, whose messages are copied to all others of the kind. Sets no best labels, and the
+    /// bound only tells when messages have converged: it would hold if all nodes of a kind were exactly alike, so it is not
+    /// valid for the model.
     pub(crate) fn sweep_folded(&mut self, folding: &Folding) {
         let graph = self.graph;
         let mut bound = 0.0;

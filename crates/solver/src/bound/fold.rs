@@ -1,10 +1,10 @@
-//! Nodes that look alike, and passes over the graph that work on one of each kind.
+//! Kinds of nodes whose neighbourhoods are equal, so that message passing can run on one node of each kind.
 //!
-//! Programs repeat themselves, and so do the messages that bound their costs: inside a stack of equal layers they are the
-//! same in each, once they have settled. Nodes are of one kind if they cannot be told apart by what is around them up to some
-//! distance (colour refinement; that linear programs shrink along it is shown by M. Grohe, K. Kersting, M. Mladenov and
-//! E. Selman, Dimension reduction via colour refinement, ESA 2014). Far from all, kinds are not exactly alike, which costs some of the
-//! bound's height where stacks end; any messages give a bound, so nothing of its validity.
+//! Programs repeat layers, and inside a stack of equal layers the messages converge to the same values in each. Two nodes
+//! are of one kind if colour refinement cannot tell them apart within [`DISTANCE`] links (linear programs fold along these
+//! kinds: M. Grohe, K. Kersting, M. Mladenov and E. Selman, Dimension reduction via colour refinement, ESA 2014).
+//! Refinement stops before it is stable, so nodes of one kind may differ further away, at the ends of a stack: messages that
+//! are copied from one to the other are then not the best ones. Any messages give a valid bound, only a lower one.
 
 use std::hash::{Hash, Hasher};
 
@@ -31,21 +31,12 @@ pub(crate) struct Folding {
 }
 
 impl Folding {
-    /// The kinds, if there are far fewer of them than nodes.
+    /// The kinds of a graph of nodes without a say in memory, if there are at most half as many as nodes.
     pub(crate) fn of(model: &Model, graph: &Graph) -> Option<Folding> {
         let nodes = graph.nodes();
-        let mut colours: Vec<u64> = (0..nodes)
-            .map(|node| {
-                let node = &model.nodes[node];
-                hash(|hasher| {
-                    node.cost.hash(hasher);
-                    for piece in &node.pieces {
-                        (piece.from, piece.to, &piece.usage).hash(hasher);
-                    }
-                })
-            })
-            .collect();
-        // What tells the links of a node apart is what made its colour.
+        let mut colours: Vec<u64> =
+            (0..nodes).map(|node| hash(|hasher| model.nodes[node].cost.hash(hasher))).collect();
+        // The colours of the last round but one: what tells the links of a node apart.
         let mut before = Vec::new();
         for _ in 0..DISTANCE {
             before = std::mem::take(&mut colours);
@@ -71,16 +62,16 @@ impl Folding {
                 order
             })
             .collect();
-        let mut kinds: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
-        let mut order = Vec::new();
-        for node in 0..nodes as u32 {
-            let kind = kinds.entry(colours[node as usize]).or_default();
-            if kind.is_empty() {
-                order.push(colours[node as usize]);
+        let mut kinds: Vec<Vec<u32>> = Vec::new();
+        let mut known: FxHashMap<u64, usize> = FxHashMap::default();
+        for (node, &colour) in colours.iter().enumerate() {
+            let kind = *known.entry(colour).or_insert(kinds.len());
+            if kind == kinds.len() {
+                kinds.push(Vec::new());
             }
-            kind.push(node);
+            kinds[kind].push(node as u32);
         }
-        if 2 * order.len() > nodes {
+        if 2 * kinds.len() > nodes {
             return None;
         }
         let shape = |node: u32| {
@@ -95,14 +86,13 @@ impl Folding {
             work: 0,
             links: Vec::new(),
         };
-        for colour in order {
-            let Some(kind) = kinds.get(&colour) else { continue };
+        for kind in kinds {
             // One in the middle of a stack is like most of the others.
-            let first = kind[kind.len() / 2];
-            let like = shape(first);
-            for &node in kind {
-                // Should two colours be one by chance, a node stands for itself.
-                let by = if shape(node) == like { first } else { node };
+            let middle = kind[kind.len() / 2];
+            let like = shape(middle);
+            for node in kind {
+                // Should the hashes of two colours collide, a node stands for itself.
+                let by = if shape(node) == like { middle } else { node };
                 folding.stands_for[node as usize] = by;
                 folding.members[by as usize].push(node);
             }

@@ -154,6 +154,7 @@ impl<'a> Candidate<'a> {
         }
         excess <= 0
     }
+
     /// How much more `p` costs over an arc than `q`, at most; `None` if that is more than there is room for, or `p` is
     /// forbidden where `q` is not.
     fn most_excess(

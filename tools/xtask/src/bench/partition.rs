@@ -23,7 +23,7 @@ pub(crate) struct Options {
     /// How many devices of it; all of them without
     #[arg(long)]
     devices: Option<u64>,
-    /// What is to be little: `time` or `bytes`
+    /// What to minimise: `time` or `bytes`
     #[arg(long, default_value = "time")]
     objective: String,
     /// Only programs whose file name contains this
