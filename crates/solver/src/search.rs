@@ -175,7 +175,7 @@ impl Search<'_> {
     /// Bound and descent side by side, until the search is over or, on a small model, ready to branch.
     fn explore(&mut self, lanes: &mut Lanes, small: bool) {
         let sweeps = lanes.core.graph.work;
-        let first = if small { (200 * sweeps).min(EPOCH / 50) } else { (100 * sweeps).min(EPOCH / 4) };
+        let first = if small { (200 * sweeps).min(EPOCH / 50) } else { (20 * sweeps).min(EPOCH / 4) };
         for round in 0.. {
             if self.over() || self.is_closed() || (small && round > 2) {
                 return;

@@ -124,11 +124,17 @@ impl BoundLane {
         self.ascent.run(model, graph, None, target, usize::MAX, &mut part);
         meter.spend(part.spent);
         let mut found = Vec::new();
-        if bound_only && model.slack.is_empty() {
+        if model.slack.is_empty() {
+            // Without prices, messages that have settled often tell an optimum.
             let mut dual = self.ascent.dual(model, graph, None);
             dual.sweep();
             meter.spend(graph.work);
-            return vec![dual.decode()];
+            let choice = dual.decode();
+            let is_near = model.cost(&choice) as f64 <= self.ascent.bound * (1.0 + NEAR);
+            found.push(choice);
+            if bound_only || is_near {
+                return found;
+            }
         }
         if !self.ascent.settled() || cut.is_none() || bound_only {
             while !meter.done() {
@@ -191,6 +197,9 @@ pub(crate) struct DescentLane {
     phase: f64,
     cycles: u32,
 }
+
+/// How far above the bound, as a part of it, a choice is as good as it gets.
+const NEAR: f64 = 1e-9;
 
 /// Epochs in the first cycle; each cycle is longer than the one before, up to a limit.
 const SHORTEST: f64 = 6.0;
