@@ -36,6 +36,6 @@ pub use op_info::{Give, Need, OpInfo, Shape, Shares};
 pub use plan::{Broken, Evaluation, Plan, Sent};
 pub use price::{Objective, Prices, TensorShape};
 pub use problem::{Allowed, Lifetimes, Limits, Problem};
-pub use search::{Algorithm, Failure, Memory, Outcome, Progress, Request, search};
+pub use search::{Algorithm, Failure, Memory, Outcome, Progress, Request, complete, search};
 pub use states::Stored;
 pub use way::{Choice, Choices, Wanted, Way, way_of};
