@@ -19,10 +19,11 @@ pub(crate) struct Buffers<'a> {
     pub(crate) all: &'a [&'a [u8]],
 }
 
-/// What devices get, and the bytes that each sends.
+/// What devices get, and the bytes that each sends and receives.
 pub(crate) struct Exchanged {
     pub(crate) buffers: Vec<Vec<u8>>,
     pub(crate) sent: Vec<u64>,
+    pub(crate) received: Vec<u64>,
 }
 
 /// What all devices do together. The result has the extents that are asked for: what padding is left is cut off.
@@ -39,6 +40,7 @@ pub(crate) fn exchange(communication: &Communication, buffers: &Buffers<'_>) -> 
         to: buffers.dims[1],
         all: buffers.all,
         sent: vec![0; buffers.all.len()],
+        received: vec![0; buffers.all.len()],
     };
     if buffers.all.len() as u64 != mesh.devices() {
         return Err(format!("{} devices run what is made for {}", buffers.all.len(), mesh.devices()));
@@ -57,7 +59,7 @@ pub(crate) fn exchange(communication: &Communication, buffers: &Buffers<'_>) -> 
             (0..mesh.devices()).map(index).collect()
         }
     };
-    Ok(Exchanged { buffers, sent: run.sent })
+    Ok(Exchanged { buffers, sent: run.sent, received: run.received })
 }
 
 type Refs = SmallVec<[AxisRef; 4]>;
@@ -71,6 +73,7 @@ struct Run<'a> {
     to: &'a [u64],
     all: &'a [&'a [u8]],
     sent: Vec<u64>,
+    received: Vec<u64>,
 }
 
 impl Run<'_> {
@@ -103,8 +106,9 @@ impl Run<'_> {
         groups
     }
 
-    fn send(&mut self, from: usize, bytes: usize) {
+    fn send(&mut self, from: usize, to: usize, bytes: usize) {
         self.sent[from] += bytes as u64;
+        self.received[to] += bytes as u64;
     }
 
     fn elements(dims: &[u64]) -> usize {
@@ -199,7 +203,7 @@ impl Run<'_> {
             for (rank, &device) in group.iter().enumerate() {
                 // What came from the left is handed on to the right, from the own part on.
                 for _ in 1..group.len() {
-                    self.send(device, self.all[device].len());
+                    self.send(device, group[(rank + 1) % group.len()], self.all[device].len());
                 }
                 let mut buffer = self.filled(self.to, None);
                 for step in 0..group.len() {
@@ -238,7 +242,7 @@ impl Run<'_> {
                 })
                 .collect();
             for (rank, (number, part)) in sent.into_iter().enumerate() {
-                self.send(group[rank], part.len());
+                self.send(group[rank], group[(rank + 1) % count], part.len());
                 self.combine(reducer, &mut parts[(rank + 1) % count][number], &part);
             }
         }
@@ -286,7 +290,7 @@ impl Run<'_> {
                 // The own part first, then what came from the left, but for what would come back.
                 for step in 0..count - 1 {
                     let number = (rank + count - step) % count;
-                    self.send(device, ends[number + 1] - ends[number]);
+                    self.send(device, group[(rank + 1) % count], ends[number + 1] - ends[number]);
                 }
                 results[device] = whole.clone();
             }
@@ -313,7 +317,7 @@ impl Run<'_> {
             self.mesh.joint_coordinate(device as u64, &axes)
         };
         let mut results = vec![Vec::new(); self.all.len()];
-        let mut counts: Vec<(usize, usize)> = Vec::new();
+        let mut counts: Vec<(usize, usize, usize)> = Vec::new();
         for group in self.groups(&axes) {
             for &target in &group {
                 let mut buffer = self.filled(self.to, None);
@@ -325,14 +329,14 @@ impl Run<'_> {
                     let mut sent = self.filled(&piece, None);
                     self.copy(self.all[source], self.from, &start, &mut sent, &piece, &zeros(&piece));
                     if source != target {
-                        counts.push((source, sent.len()));
+                        counts.push((source, target, sent.len()));
                     }
                     self.copy(&sent, &piece, &zeros(&piece), &mut buffer, self.to, &at);
                 }
                 results[target] = buffer;
             }
         }
-        counts.into_iter().for_each(|(source, bytes)| self.send(source, bytes));
+        counts.into_iter().for_each(|(source, target, bytes)| self.send(source, target, bytes));
         results
     }
 
@@ -352,7 +356,7 @@ impl Run<'_> {
                 let source = group.iter().copied().find(holds).unwrap_or(target);
                 results[target] = self.all[source].to_vec();
                 if source != target {
-                    self.send(source, self.all[source].len());
+                    self.send(source, target, self.all[source].len());
                 }
             }
         }
@@ -395,7 +399,7 @@ impl Run<'_> {
                     let mut rows = self.filled(&part, None);
                     self.copy(self.all[source], self.from, &from, &mut rows, &part, &zeros(&part));
                     if source != device {
-                        self.send(source, rows.len());
+                        self.send(source, device, rows.len());
                     }
                     self.copy(&rows, &part, &zeros(&part), &mut buffer, self.to, &place);
                 }

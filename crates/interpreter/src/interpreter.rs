@@ -268,7 +268,7 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
             .collect();
         let buffers = Buffers { element: ty.element, dims: [&from, &to], all: &all };
         let exchanged = exchange(&communication, &buffers).map_err(failed)?;
-        self.traffic.add(op, &exchanged.sent);
+        self.traffic.add(op, &exchanged.sent, &exchanged.received);
         for (device, bytes) in exchanged.buffers.into_iter().enumerate() {
             self.current = device;
             let fill = &mut |target: &mut [u8]| target.copy_from_slice(&bytes);

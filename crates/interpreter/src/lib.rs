@@ -10,6 +10,7 @@
 //! | `interpreter` | control: blocks, calls, loops |
 //! | `lifetimes` | when values end |
 //! | `exchange`, `traffic` | what devices do together, and what they send |
+//! | `shards` | tensors cut into what devices hold, and put together |
 //! | `storage` | where tensors are |
 //! | `kernel`, `kernels` | descriptions, compiled |
 
@@ -19,11 +20,13 @@ mod interpreter;
 mod kernel;
 mod kernels;
 mod lifetimes;
+mod shards;
 mod storage;
 mod traffic;
 
 pub use functions::{entry, signature, tensor_type};
 pub use interpreter::{Interpreter, MAX_CALL_DEPTH};
 pub use kernel::Kernel;
+pub use shards::{cut_shards, join_shards};
 pub use storage::{Compute, Heap, Storage};
 pub use traffic::{Sending, Traffic};

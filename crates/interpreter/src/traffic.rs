@@ -18,7 +18,9 @@ pub struct Sending {
     /// How often it was run.
     pub times: u64,
     /// The bytes that each device sent, all times together.
-    pub bytes: Vec<u64>,
+    pub sent: Vec<u64>,
+    /// The bytes that each device received.
+    pub received: Vec<u64>,
 }
 
 impl Traffic {
@@ -31,19 +33,21 @@ impl Traffic {
     pub fn of_devices(&self) -> Vec<u64> {
         let mut sum: Vec<u64> = Vec::new();
         for sending in &self.ops {
-            sum.resize(sum.len().max(sending.bytes.len()), 0);
-            sum.iter_mut().zip(&sending.bytes).for_each(|(sum, bytes)| *sum += bytes);
+            sum.resize(sum.len().max(sending.sent.len()), 0);
+            sum.iter_mut().zip(&sending.sent).for_each(|(sum, bytes)| *sum += bytes);
         }
         sum
     }
 
-    pub(crate) fn add(&mut self, op: OpId, sent: &[u64]) {
+    pub(crate) fn add(&mut self, op: OpId, sent: &[u64], received: &[u64]) {
         let place = *self.places.entry(op).or_insert(self.ops.len());
         if place == self.ops.len() {
-            self.ops.push(Sending { op, times: 0, bytes: vec![0; sent.len()] });
+            let none = vec![0; sent.len()];
+            self.ops.push(Sending { op, times: 0, sent: none.clone(), received: none });
         }
         let sending = &mut self.ops[place];
         sending.times += 1;
-        sending.bytes.iter_mut().zip(sent).for_each(|(sum, bytes)| *sum += bytes);
+        sending.sent.iter_mut().zip(sent).for_each(|(sum, bytes)| *sum += bytes);
+        sending.received.iter_mut().zip(received).for_each(|(sum, bytes)| *sum += bytes);
     }
 }

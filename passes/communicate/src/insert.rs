@@ -1,11 +1,13 @@
 //! `--insert-communication`.
 
+use tofu_diagnostics::Diagnostic;
 use tofu_dialect_func::{FUNC, body};
-use tofu_ir::OpId;
+use tofu_ir::{Module, OpId};
+use tofu_machine::Machine;
 use tofu_pass::{Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options};
 use tofu_tdl::Descriptions;
 
-use crate::planned::Planned;
+use crate::planned::{Exchanges, Planned};
 use crate::rewrite::rewrite;
 
 pass_options! {
@@ -53,13 +55,32 @@ func @f(%x: tensor<8x8xf32> {dist.sharding = #dist.sharding<@m, [{x}, {}]>},
         let mut changed = Changed::No;
         for function in functions {
             let machine = cx.machine(self.machine.as_ref())?;
-            let planned = Planned::of(cx.module, function, &descriptions, machine, self.reduce_scatter)?;
-            let Some(planned) = planned else { continue };
-            cx.count("collectives", planned.exchanges.steps());
-            cx.count("sent bytes", planned.exchanges.sent_bytes());
-            rewrite(cx.module, function, &descriptions, planned)?;
+            let inserted = insert(cx.module, function, &descriptions, machine, self.reduce_scatter)?;
+            let Some(exchanges) = inserted else { continue };
+            cx.count("collectives", exchanges.steps().len() as u64);
+            cx.count("sent bytes", exchanges.sent_bytes());
             changed = Changed::Yes;
         }
         Ok(changed)
     }
+}
+
+/// Makes a function with shardings one for each device of a machine; what devices exchange. None if it has no shardings, or is written for
+/// each device already.
+///
+/// # Errors
+/// Shardings from which no program follows; the function is then to be thrown away.
+pub fn insert(
+    module: &mut Module,
+    function: OpId,
+    descriptions: &Descriptions,
+    machine: Machine,
+    reduce_scatter: bool,
+) -> Result<Option<Exchanges>, Diagnostic> {
+    let Some(planned) = Planned::of(module, function, descriptions, machine, reduce_scatter)? else {
+        return Ok(None);
+    };
+    let exchanges = planned.exchanges.clone();
+    rewrite(module, function, descriptions, planned)?;
+    Ok(Some(exchanges))
 }

@@ -19,5 +19,5 @@ mod planned;
 mod rewrite;
 mod share;
 
-pub use insert::InsertCommunication;
+pub use insert::{InsertCommunication, insert};
 pub use planned::Exchanges;

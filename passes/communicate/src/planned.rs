@@ -20,9 +20,14 @@ pub struct Exchanges {
 }
 
 impl Exchanges {
-    /// How many collectives there are, in the text of the program.
-    pub fn steps(&self) -> u64 {
-        self.sent.len() as u64
+    /// The collectives in the text of the program, each with how often it is done in a step.
+    pub fn steps(&self) -> &[(Step, u64)] {
+        &self.sent
+    }
+
+    /// The mesh over the devices.
+    pub fn mesh(&self) -> &Mesh {
+        &self.mesh
     }
 
     /// The bytes that a device sends in a step of the program.

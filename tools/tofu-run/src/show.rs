@@ -145,6 +145,14 @@ fn elements(tensor: &Tensor) -> String {
     out
 }
 
+/// What devices sent, as a line.
+pub(crate) fn traffic(traffic: &tofu_interpreter::Traffic) -> String {
+    let of_devices = traffic.of_devices();
+    let most = of_devices.iter().copied().max().unwrap_or(0);
+    let times: u64 = traffic.ops().iter().map(|sending| sending.times).sum();
+    format!("{times} collectives, in which a device sends up to {most} bytes\n")
+}
+
 #[cfg(test)]
 mod tests {
     use tofu_ir::ElementType::{self, *};
