@@ -136,7 +136,7 @@ impl Run<'_> {
             Action::Gather(dims) => Ok(self.gather(dims)),
             Action::Scatter(reducer, dims) => Ok(self.scatter(*reducer, dims)),
             Action::Reduce(reducer, axes) => Ok(self.reduce(*reducer, axes)),
-            Action::Exchange(exchanges) => Ok(self.exchange(exchanges)),
+            Action::Exchange(gone, come) => Ok(self.exchange(gone, come)),
             Action::Permute(changes) => Ok(self.permute(changes)),
             Action::Term(reducer, axes) => {
                 let axes = self.axes(axes);
@@ -298,23 +298,25 @@ impl Run<'_> {
         results
     }
 
-    fn exchange(&mut self, exchanges: &[(SmallVec<[u8; 4]>, usize, usize)]) -> Vec<Vec<u8>> {
-        let moved: Vec<(Refs, usize, usize)> =
-            exchanges.iter().map(|(axes, from, to)| (self.axes(axes), *from, *to)).collect();
-        let axes: Refs = moved.iter().flat_map(|(axes, ..)| axes.iter().copied()).collect();
-        let size = |axes: &Refs| axes.iter().map(|axis| axis.size).product::<u64>();
+    fn exchange(
+        &mut self,
+        gone: &[(usize, SmallVec<[u8; 4]>)],
+        come: &[(usize, SmallVec<[u8; 4]>)],
+    ) -> Vec<Vec<u8>> {
+        let [gone, come] = [gone, come].map(|dims| {
+            dims.iter().map(|(dim, axes)| (*dim, self.axes(axes))).collect::<Vec<(usize, Refs)>>()
+        });
+        let axes: Refs = gone.iter().flat_map(|(_, axes)| axes.iter().copied()).collect();
         // What one device sends to another: a part of each dimension that becomes split.
         let mut piece: Dims = self.from.into();
-        for dim in 0..piece.len() {
-            let parts: u64 =
-                moved.iter().filter(|(.., to)| *to == dim).map(|(axes, ..)| size(axes)).product();
-            piece[dim] = piece[dim].div_ceil(parts);
+        for (dim, axes) in &come {
+            piece[*dim] = piece[*dim].div_ceil(axes.iter().map(|axis| axis.size).product());
         }
         // The place of a device along a dimension, of the axes that leave it or come to it.
         let place = |device: usize, dim: usize, leaves: bool| {
-            let own = moved.iter().filter(|(_, from, to)| if leaves { *from == dim } else { *to == dim });
-            let axes: Refs = own.flat_map(|(axes, ..)| axes.iter().copied()).collect();
-            self.mesh.joint_coordinate(device as u64, &axes)
+            let own = if leaves { &gone } else { &come };
+            let own = own.iter().find(|(other, _)| *other == dim);
+            own.map_or(0, |(_, axes)| self.mesh.joint_coordinate(device as u64, axes))
         };
         let mut results = vec![Vec::new(); self.all.len()];
         let mut counts: Vec<(usize, usize, usize)> = Vec::new();

@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 use tofu_ir::{ElementType, Module, OpId};
 use tofu_sharding::{Reducer, share};
 use tofu_tdl::{
-    Analysis, Combine, Description, Descriptions, DimLayout, OpaqueRegistry, OperandLayout, Part, Region,
-    Strategy, Window, cost, regions, solve_op,
+    Analysis, Combine, Description, Descriptions, DimLayout, OpaqueRegistry, OperandLayout, Part, Strategy,
+    Window, cost, regions, solve_op,
 };
 
 /// What is known of an op by its description, for its extents.
@@ -193,18 +193,15 @@ impl OpInfo {
             return quick;
         }
         let windows = strategy.windows(&self.description, &self.extents, workers);
-        let first = strategy.regions(&self.description, &self.extents, workers, 0);
-        let each = self.operands.iter().zip(&windows).zip(strategy.operands.iter().zip(&first));
-        let need = |((shape, windows), (layout, read)): (
-            (&Shape, &SmallVec<[Window; 4]>),
-            (&OperandLayout, &Region),
-        )| {
-            let is_unread = layout.dims.contains(&DimLayout::Unread) || read.is_empty();
-            match is_unread && !layout.first_only {
+        let each = self.operands.iter().zip(&windows).zip(&strategy.operands);
+        let need =
+            |((shape, windows), layout): ((&Shape, &SmallVec<[Window; 4]>), &OperandLayout)| match layout
+                .dims
+                .contains(&DimLayout::Unread)
+            {
                 true => Need::Nothing,
                 false => need(shape, workers, windows),
-            }
-        };
+            };
         each.map(need).collect()
     }
 }

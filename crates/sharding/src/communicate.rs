@@ -52,10 +52,7 @@ impl Communication {
             Kind::Convert(Action::Gather(dims)) => (Collective::AllGather, of_dims(dims)),
             Kind::Convert(Action::Reduce(_, axes)) => (Collective::AllReduce, axes.clone()),
             Kind::Convert(Action::Scatter(_, dims)) => (Collective::ReduceScatter, of_dims(dims)),
-            Kind::Convert(Action::Exchange(exchanges)) => {
-                let axes = exchanges.iter().flat_map(|(axes, ..)| axes.iter().copied());
-                (Collective::AllToAll, axes.collect())
-            }
+            Kind::Convert(Action::Exchange(gone, _)) => (Collective::AllToAll, of_dims(gone)),
             Kind::Convert(Action::Permute(changes)) => {
                 let axes = changes.iter().flat_map(|(axes, _)| axes.iter().copied());
                 (Collective::Permute, axes.collect())

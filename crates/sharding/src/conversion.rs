@@ -80,8 +80,9 @@ pub enum Action {
     Reduce(Reducer, Axes),
     /// Terms are reduced, and each device keeps its part of these dimensions.
     Scatter(Reducer, Vec<(usize, Axes)>),
-    /// The parts of one dimension are put together, while each device keeps its part of another: axes, from, to.
-    Exchange(Vec<(Axes, usize, usize)>),
+    /// The parts of the first dimensions are put together, while each device keeps its part of the second ones. The axes are the same ones;
+    /// no dimension is among both.
+    Exchange(Vec<(usize, Axes)>, Vec<(usize, Axes)>),
     /// Shards move to other devices: what lay on the device of a coordinate along the first axes lies on the one of the same
     /// coordinate along the second ones.
     Permute(Vec<(Axes, Axes)>),
@@ -177,7 +178,6 @@ impl<'a> Planning<'a> {
         if self.means.reduce_scatter {
             self.scatter(&ways.scattered, to);
         }
-        self.order_for(to, &ways);
         self.exchange(&ways.swapped, to);
         if self.means.reduce_scatter {
             self.reduce(&ways.reduced);
@@ -187,7 +187,7 @@ impl<'a> Planning<'a> {
             self.reduce(&both);
             self.slice(&ways.scattered, to);
         }
-        self.order_for(to, &ways);
+        self.order_for(to, &ways.embedded);
         self.embed(&ways.embedded, to);
         self.gather(&ways.gathered);
         self.term(&ways.terms, to);
@@ -229,6 +229,12 @@ impl<'a> Planning<'a> {
             few == many || few == 1 || share(extent, few) == share(extent, many) * (many / few)
         };
         let scatters = self.means.reduce_scatter;
+        // What comes may come before or after what leaves.
+        let comes = after.iter().any(|axis| ways.swapped.contains(axis) && !before.contains(axis));
+        let leaves = before.iter().any(|axis| ways.swapped.contains(axis) && !after.contains(axis));
+        if comes && leaves {
+            return false;
+        }
         changes(after, &ways.sliced, true)
             && (!scatters || changes(after, &ways.scattered, true))
             && changes(before, &ways.swapped, false)
@@ -321,39 +327,75 @@ impl<'a> Planning<'a> {
     }
 
     fn exchange(&mut self, axes: &[u8], to: Layouts) {
-        if axes.is_empty() {
-            return;
+        let mut left = Axes::from_slice(axes);
+        self.trade_places(&mut left, to);
+        while !left.is_empty() {
+            let together = self.exchanged_together(&left, to);
+            left.retain(|axis| !together.contains(axis));
+            self.order_for(to, &together);
+            let of = |dim: usize, order: &[u8]| -> (usize, Axes) {
+                (dim, order.iter().copied().filter(|axis| together.contains(axis)).collect())
+            };
+            let rank = self.shape.len();
+            let gone: Vec<(usize, Axes)> = (0..rank).map(|dim| of(dim, &self.order[dim])).collect();
+            let come: Vec<(usize, Axes)> = (0..rank).map(|dim| of(dim, &axes_of(to, dim))).collect();
+            let [gone, come] = [gone, come]
+                .map(|dims| dims.into_iter().filter(|(_, axes)| !axes.is_empty()).collect::<Vec<_>>());
+            let mut padded = self.leave(&gone);
+            self.come(&come);
+            for (dim, axes) in &come {
+                padded[*dim] = share(padded[*dim], size(self.mesh, axes));
+            }
+            let bytes = self.bytes(&padded).saturating_mul(size(self.mesh, &together));
+            self.push(Action::Exchange(gone, come), Some((Collective::AllToAll, together, bytes)));
         }
-        let mut exchanges: Vec<(Axes, usize, usize)> = Vec::new();
-        for dim in 0..self.shape.len() {
-            // In the order in which they are on the dimension that they leave.
-            let leaving: Axes = self.order[dim].iter().copied().filter(|axis| axes.contains(axis)).collect();
-            for target in 0..self.shape.len() {
-                let own: Axes = leaving
-                    .iter()
-                    .copied()
-                    .filter(|&axis| to.on(axis.into()) == Layout::Split(target))
-                    .collect();
-                if !own.is_empty() {
-                    exchanges.push((own, dim, target));
+    }
+
+    /// Of these axes, those that can be exchanged together: what one of them leaves none comes to.
+    fn exchanged_together(&self, axes: &[u8], to: Layouts) -> Axes {
+        let mut together = Axes::new();
+        let (mut sources, mut targets): (SmallVec<[usize; 4]>, SmallVec<[usize; 4]>) = Default::default();
+        for (dim, order) in self.order.iter().enumerate() {
+            for &axis in order.iter().filter(|axis| axes.contains(axis)) {
+                let Layout::Split(target) = to.on(axis.into()) else { continue };
+                if !targets.contains(&dim) && !sources.contains(&target) {
+                    together.push(axis);
+                    sources.push(dim);
+                    targets.push(target);
                 }
             }
         }
-        let gone: Vec<(usize, Axes)> = self.by_dim(axes, self.now);
-        let come: Vec<(usize, Axes)> = (0..self.shape.len())
-            .map(|dim| {
-                let each = exchanges.iter().filter(|(.., to)| *to == dim);
-                (dim, each.flat_map(|(axes, ..)| axes.iter().copied()).collect::<Axes>())
-            })
-            .filter(|(_, axes)| !axes.is_empty())
-            .collect();
-        let mut padded = self.leave(&gone);
-        self.come(&come);
-        for (dim, axes) in &come {
-            padded[*dim] = share(padded[*dim], size(self.mesh, axes));
+        together.sort_unstable();
+        together
+    }
+
+    /// Two axes of one size that take each other's place only rename the devices.
+    fn trade_places(&mut self, left: &mut Axes, to: Layouts) {
+        let size_of = |mesh: &Mesh, axis: u8| mesh.axes()[usize::from(axis)].size;
+        let before = self.order.clone();
+        for first in 0..self.shape.len() {
+            for second in first + 1..self.shape.len() {
+                while let Some((a, b)) = self.order[first].iter().find_map(|&a| {
+                    let trades = |b: &&u8| {
+                        left.contains(&a)
+                            && left.contains(b)
+                            && to.on(a.into()) == Layout::Split(second)
+                            && to.on((**b).into()) == Layout::Split(first)
+                            && size_of(self.mesh, a) == size_of(self.mesh, **b)
+                    };
+                    self.order[second].iter().find(trades).map(|&b| (a, b))
+                }) {
+                    for (dim, old, new) in [(first, a, b), (second, b, a)] {
+                        self.order[dim].iter_mut().filter(|axis| **axis == old).for_each(|axis| *axis = new);
+                        self.now = self.now.with(new.into(), Layout::Split(dim));
+                    }
+                    left.retain(|axis| *axis != a && *axis != b);
+                }
+            }
         }
-        let bytes = self.bytes(&padded).saturating_mul(size(self.mesh, axes));
-        self.push(Action::Exchange(exchanges), Some((Collective::AllToAll, Axes::from_slice(axes), bytes)));
+        let wanted = std::mem::replace(&mut self.order, before);
+        let dims: SmallVec<[usize; 4]> = (0..wanted.len()).collect();
+        self.permute(&dims, &wanted);
     }
 
     fn gather(&mut self, axes: &[u8]) {
@@ -391,15 +433,14 @@ impl<'a> Planning<'a> {
         self.push(Action::Term(reducer, Axes::from_slice(axes)), None);
     }
 
-    /// Makes what leaves dimensions their minor axes: first what is exchanged, then what becomes terms, then what is gathered.
-    fn order_for(&mut self, to: Layouts, ways: &Ways) {
+    /// Makes what leaves dimensions their minor axes, and of that the last ones what leaves now.
+    fn order_for(&mut self, to: Layouts, now: &Axes) {
         let wanted = |(dim, order): (usize, &Axes)| -> Axes {
             let stays = axes_of(to, dim).into_iter().filter(|axis| order.contains(axis));
-            let of = |list: &Axes| -> Axes {
-                let leaves = |axis: &u8| list.contains(axis) && to.on((*axis).into()) != Layout::Split(dim);
-                order.iter().copied().filter(leaves).collect()
-            };
-            stays.chain(of(&ways.gathered)).chain(of(&ways.embedded)).chain(of(&ways.swapped)).collect()
+            let leaves = |axis: &u8| to.on((*axis).into()) != Layout::Split(dim);
+            let later = order.iter().copied().filter(|axis| leaves(axis) && !now.contains(axis));
+            let last = order.iter().copied().filter(|axis| leaves(axis) && now.contains(axis));
+            stays.chain(later).chain(last).collect()
         };
         let wanted: Vec<Axes> = self.order.iter().enumerate().map(wanted).collect();
         // Where nothing leaves, what comes may still change the order.

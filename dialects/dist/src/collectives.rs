@@ -149,7 +149,7 @@ pub fn build_move(
         Action::Gather(_) => &ALL_GATHER,
         Action::Reduce(..) => &ALL_REDUCE,
         Action::Scatter(..) => &REDUCE_SCATTER,
-        Action::Exchange(_) => &ALL_TO_ALL,
+        Action::Exchange(..) => &ALL_TO_ALL,
         Action::Permute(_) => &PERMUTE,
         Action::Term(..) | Action::Embed(..) => &TO_PARTIAL,
     };
@@ -301,20 +301,19 @@ fn action(module: &Module, op: OpId, mesh: &Mesh, from: &Sharding, to: &Sharding
         let gone = less(&partial, &next_partial);
         (all_of(&dims) == gone).then_some(Action::Scatter(reduces(reducer)?, dims))
     } else if is(&ALL_TO_ALL) && same_terms {
-        let exchanges = exchanges(&before, &after)?;
-        Some(Action::Exchange(exchanges))
+        exchange(&before, &after)
     } else if is(&PERMUTE) && same_terms {
         let changed = before.iter().zip(&after).filter(|(before, after)| before != after);
         let changed: Vec<(Axes, Axes)> = changed.map(|(a, b)| (a.clone(), b.clone())).collect();
-        let sorted = |axes: &Axes| {
-            let mut axes = axes.clone();
-            axes.sort_unstable();
-            axes
+        let all = |list: fn(&(Axes, Axes)) -> &Axes| {
+            let mut all: Axes = changed.iter().flat_map(|change| list(change).iter().copied()).collect();
+            all.sort_unstable();
+            all
         };
-        changed
-            .iter()
-            .all(|(before, after)| sorted(before) == sorted(after))
-            .then_some(Action::Permute(changed))
+        let size =
+            |axes: &Axes| axes.iter().map(|&axis| mesh.axes()[usize::from(axis)].size).product::<u64>();
+        let is_even = changed.iter().all(|(before, after)| size(before) == size(after));
+        (is_even && all(|change| &change.0) == all(|change| &change.1)).then_some(Action::Permute(changed))
     } else if is(&TO_PARTIAL) {
         let reducer = next_reducer?;
         let come = less(&next_partial, &partial);
@@ -330,29 +329,23 @@ fn action(module: &Module, op: OpId, mesh: &Mesh, from: &Sharding, to: &Sharding
     }
 }
 
-/// Which axes go from where to where: they leave as minor axes and come as minor axes.
-fn exchanges(before: &[Axes], after: &[Axes]) -> Option<Vec<(Axes, usize, usize)>> {
-    let mut found: Vec<(Axes, usize, usize)> = Vec::new();
-    for (dim, axes) in before.iter().enumerate() {
-        let kept = axes.iter().zip(&after[dim]).take_while(|(a, b)| a == b).count();
-        for &axis in &axes[kept..] {
-            let target =
-                after.iter().position(|axes| axes.contains(&axis)).filter(|&target| target != dim)?;
-            match found.last_mut().filter(|(_, from, to)| (*from, *to) == (dim, target)) {
-                Some((axes, ..)) => axes.push(axis),
-                None => found.push((Axes::from_slice(&[axis]), dim, target)),
-            }
-        }
-    }
-    // What comes stands in the order in which it left.
-    for (dim, axes) in after.iter().enumerate() {
-        let kept = axes.iter().zip(&before[dim]).take_while(|(a, b)| a == b).count();
-        let came = found.iter().filter(|(.., to)| *to == dim).flat_map(|(axes, ..)| axes.iter().copied());
-        if !came.eq(axes[kept..].iter().copied()) {
-            return None;
-        }
-    }
-    Some(found)
+/// Which axes leave dimensions, as minor ones, and come to others.
+fn exchange(before: &[Axes], after: &[Axes]) -> Option<Action> {
+    let differ = |all: &[Axes], others: &[Axes]| -> Vec<(usize, Axes)> {
+        let each = all.iter().zip(others).enumerate().map(|(dim, (axes, other))| {
+            let kept = axes.iter().zip(other).take_while(|(a, b)| a == b).count();
+            (dim, Axes::from_slice(&axes[kept..]))
+        });
+        each.filter(|(_, axes)| !axes.is_empty()).collect()
+    };
+    let (gone, come) = (differ(before, after), differ(after, before));
+    let all = |dims: &[(usize, Axes)]| -> Axes {
+        let mut all: Axes = dims.iter().flat_map(|(_, axes)| axes.iter().copied()).collect();
+        all.sort_unstable();
+        all
+    };
+    let is_disjoint = gone.iter().all(|(dim, _)| come.iter().all(|(other, _)| dim != other));
+    (is_disjoint && all(&gone) == all(&come)).then_some(Action::Exchange(gone, come))
 }
 
 fn verify_conversion(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
@@ -385,12 +378,7 @@ fn verify_conversion(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
             Action::Gather(dims) => (of(dims), 1),
             Action::Slice(dims) | Action::Scatter(_, dims) => (1, of(dims)),
             Action::Embed(_, other, axes) if *other == dim => (size(axes), 1),
-            Action::Exchange(exchanges) => exchanges.iter().fold((1, 1), |(more, less), (axes, from, to)| {
-                (
-                    if *from == dim { more * size(axes) } else { more },
-                    if *to == dim { less * size(axes) } else { less },
-                )
-            }),
+            Action::Exchange(gone, come) => (of(gone), of(come)),
             _ => (1, 1),
         }
     };
