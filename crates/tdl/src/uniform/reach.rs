@@ -135,16 +135,14 @@ struct Walk<'r, 'd> {
 }
 
 impl Walk<'_, '_> {
-    /// Brings a variable into scope: over a share, padding included, where it is split and a worker is looked at.
+    /// Brings a variable into scope: over a share, padding included, where it is split and a worker is looked at. Of divisions
+    /// at which nobody looks, the padding does not count: an index that hangs on their workers stays inside anyhow.
     fn bind(&self, scope: &mut Scope<'_>, var: VarId, split: Option<(usize, i64)>) {
         scope.bind_whole(var);
         if let (Some((division, each)), Some((looked_at, worker))) = (split, self.at)
             && division == looked_at
         {
             scope.bind(var, Interval::new(each * worker, each * (worker + 1) - 1));
-        } else if let Some((division, each)) = split {
-            let workers = self.reach.shares.each[division].workers;
-            scope.bind(var, Interval::new(0, each.saturating_mul(workers) - 1));
         }
     }
 
