@@ -32,7 +32,7 @@ mod way;
 pub use constraints::Constraints;
 pub use domain::{Domain, Lists, Symmetry};
 pub use graph::{Facts, Graph, Link, Op, OpKind, Tensor, TensorId};
-pub use op_info::{Give, Need, OpInfo, Shape, Shares};
+pub use op_info::{Give, Need, OpInfo, Shape, Shares, lacks};
 pub use plan::{Broken, Evaluation, Plan, Sent};
 pub use price::{Objective, Prices, TensorShape};
 pub use problem::{Allowed, Lifetimes, Limits, Problem};

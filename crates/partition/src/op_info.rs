@@ -257,7 +257,7 @@ fn need(shape: &Shape, workers: u64, windows: &[Window]) -> Need {
 }
 
 /// Of windows of a dimension whose shares are so large, the elements of the worst worker that others hold.
-fn lacks(window: &Window, extent: u64, each: u64, workers: u64) -> u64 {
+pub fn lacks(window: &Window, extent: u64, each: u64, workers: u64) -> u64 {
     let within = |at: i128| u64::try_from(at.max(0)).unwrap_or(u64::MAX).min(extent);
     let of = |worker: u64| {
         let low = i128::from(window.start) + i128::from(window.step) * i128::from(worker);

@@ -12,7 +12,7 @@ use tofu_dialect_tensor::splat;
 use tofu_ir::{
     AttrData, BlockId, Builder, Control, FUNCTION_TYPE, Module, OpId, TensorType, Type, TypeData, ValueId,
 };
-use tofu_partition::{OpKind, Prices, TensorId, Wanted, way_of};
+use tofu_partition::{OpKind, Prices, TensorId, Wanted, lacks, way_of};
 use tofu_sharding::{Layout, Layouts, share};
 use tofu_tdl::{Descriptions, Mask, Reducer, Window};
 
@@ -361,11 +361,17 @@ impl Rewriter<'_> {
     ) -> ValueId {
         let shape = &info.operands[index].extents;
         let mut value = value;
-        for (dim, window) in windows.iter().enumerate().filter(|(_, window)| window.moves.is_some()) {
-            let each = share(shape[dim], layouts.shards(&self.planned.mesh, dim));
-            if is_share(window, each) {
-                continue;
+        let mut moved: SmallVec<[(bool, usize, Window); 4]> = SmallVec::new();
+        for (dim, &window) in windows.iter().enumerate().filter(|(_, window)| window.moves.is_some()) {
+            let shards = layouts.shards(&self.planned.mesh, dim);
+            let each = share(shape[dim], shards);
+            if !is_share(&window, each) {
+                moved.push((lacks(&window, shape[dim], each, shards) == 0, dim, window));
             }
+        }
+        // As the plan has it: what nothing is sent for comes last.
+        moved.sort_by_key(|&(is_there, dim, _)| (is_there, dim));
+        for (_, dim, window) in moved {
             let range =
                 Range { dim, start: window.start, step: window.step, size: window.size, extent: shape[dim] };
             let place = Place { before: op, origin: op };

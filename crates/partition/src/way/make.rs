@@ -174,13 +174,15 @@ impl<'a> Making<'a> {
     }
 
     fn finish(self, choices: Choices) -> Option<Way> {
-        let Making { info, mesh, axes, operands, results, flops, reads } = self;
+        let Making { info, mesh, axes, mut operands, results, flops, reads } = self;
+        operands.iter_mut().for_each(|operand| operand.halo.sort_by_key(|halo| halo.dim));
         if results.iter().any(|given| !has_one_reducer(given.layouts, axes)) {
             return None;
         }
         let wanted = operands.iter().zip(&info.operands).map(|(operand, shape)| {
             let Operand { layouts, without, ref halo, is_unread } = *operand;
-            // One after the other, so that the later ones send what came with the earlier ones.
+            // One dimension after the other, so that the later ones send what came with the earlier ones. Windows of which
+            // nothing is missing are cut out at the end.
             let exchanges = halo
                 .iter()
                 .enumerate()
