@@ -7,7 +7,7 @@
 
 use smallvec::SmallVec;
 use tofu_ir::ElementType;
-use tofu_sharding::{Action, AxisRef, Communication, Kind, Mesh, Reducer};
+use tofu_sharding::{Action, Axes, AxisRef, Communication, Kind, Mesh, Reducer};
 use tofu_tdl::numeric::{self, Word};
 
 /// The buffers of all devices, of one type.
@@ -195,7 +195,7 @@ impl Run<'_> {
         copy_box(self.size, (source, dims, start), (target, target_dims, place));
     }
 
-    fn gather(&mut self, dims: &[(usize, SmallVec<[u8; 4]>)]) -> Vec<Vec<u8>> {
+    fn gather(&mut self, dims: &[(usize, Axes)]) -> Vec<Vec<u8>> {
         let of_dims: Vec<(usize, Refs)> = dims.iter().map(|(dim, axes)| (*dim, self.axes(axes))).collect();
         let axes: Refs = of_dims.iter().flat_map(|(_, axes)| axes.iter().copied()).collect();
         let mut results = vec![Vec::new(); self.all.len()];
@@ -248,7 +248,7 @@ impl Run<'_> {
         }
     }
 
-    fn scatter(&mut self, reducer: Reducer, dims: &[(usize, SmallVec<[u8; 4]>)]) -> Vec<Vec<u8>> {
+    fn scatter(&mut self, reducer: Reducer, dims: &[(usize, Axes)]) -> Vec<Vec<u8>> {
         let of_dims: Vec<(usize, Refs)> = dims.iter().map(|(dim, axes)| (*dim, self.axes(axes))).collect();
         let axes: Refs = of_dims.iter().flat_map(|(_, axes)| axes.iter().copied()).collect();
         let mut results = vec![Vec::new(); self.all.len()];
@@ -298,11 +298,7 @@ impl Run<'_> {
         results
     }
 
-    fn exchange(
-        &mut self,
-        gone: &[(usize, SmallVec<[u8; 4]>)],
-        come: &[(usize, SmallVec<[u8; 4]>)],
-    ) -> Vec<Vec<u8>> {
+    fn exchange(&mut self, gone: &[(usize, Axes)], come: &[(usize, Axes)]) -> Vec<Vec<u8>> {
         let [gone, come] = [gone, come].map(|dims| {
             dims.iter().map(|(dim, axes)| (*dim, self.axes(axes))).collect::<Vec<(usize, Refs)>>()
         });
@@ -342,7 +338,7 @@ impl Run<'_> {
         results
     }
 
-    fn permute(&mut self, changes: &[(SmallVec<[u8; 4]>, SmallVec<[u8; 4]>)]) -> Vec<Vec<u8>> {
+    fn permute(&mut self, changes: &[(Axes, Axes)]) -> Vec<Vec<u8>> {
         let changes: Vec<(Refs, Refs)> =
             changes.iter().map(|(from, to)| (self.axes(from), self.axes(to))).collect();
         let axes: Refs = changes.iter().flat_map(|(from, _)| from.iter().copied()).collect();

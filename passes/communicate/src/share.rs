@@ -17,10 +17,13 @@ use tofu_tdl::{Among, Description, Descriptions, Division, Uniform, solve_op, un
 /// What ops become, by what they are and how they are done.
 #[derive(Default)]
 pub(crate) struct Shares {
-    known: FxHashMap<(u32, Choices, SmallVec<[Layouts; 4]>), Rc<Share>>,
+    known: FxHashMap<Key, Rc<Share>>,
     /// The operators of the program, by their descriptions.
     operators: FxHashMap<Description, Rc<str>>,
 }
+
+/// The number of an op's description, how it is done, and how its operands lie.
+type Key = (u32, Choices, SmallVec<[Layouts; 4]>);
 
 /// What all devices run in place of an op.
 pub(crate) struct Share {
@@ -186,7 +189,7 @@ impl Share {
                 None => divisions.push((choice, Axes::from_slice(&[axis as u8]))),
             }
         }
-        divisions.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        divisions.sort_unstable_by_key(|(choice, _)| *choice);
         let size = |axes: &Axes| axes.iter().map(|&axis| mesh.axes()[usize::from(axis)].size).product();
         let among: Vec<Among<'_>> = divisions
             .iter()

@@ -2,11 +2,13 @@
 
 use tofu_diagnostics::{Diagnostic, Severity, codes};
 use tofu_dialect_dist::spmd;
-use tofu_interpreter::{Interpreter, Traffic, cut_shards, join_shards};
+use tofu_interpreter::{Interpreter, Sending, Traffic, cut_shards, join_shards};
 use tofu_ir::{Module, OpId};
+use tofu_machine::Collective;
 use tofu_pass::{PassManager, Session};
 use tofu_pass_communicate::InsertCommunication;
 use tofu_pass_partition::Partition;
+use tofu_sharding::Communicate;
 use tofu_tdl::{OpaqueRegistry, Tensor};
 
 /// What came of a run on several devices.
@@ -61,4 +63,23 @@ pub fn run_together(
         Ok(Together { results, traffic })
     };
     Some(run())
+}
+
+/// The bytes that a device sent, as plans count them: in rings and all-to-alls, what devices send on the average; in other exchanges,
+/// what the device gets that gets most.
+pub fn sent_bytes(module: &Module, traffic: &Traffic) -> u64 {
+    let of = |sending: &Sending| {
+        let communicate = module.def(sending.op).interface::<Communicate>();
+        let communication = communicate.and_then(|communicate| (communicate.0)(module, sending.op));
+        let times = sending.times.max(1);
+        let each = match communication.and_then(|communication| communication.collective()) {
+            None => 0,
+            Some((Collective::HaloExchange | Collective::Permute, _)) => {
+                sending.received.iter().copied().max().unwrap_or(0) / times
+            }
+            Some(_) => (sending.sent.iter().sum::<u64>() / times).div_ceil(sending.sent.len() as u64),
+        };
+        each * times
+    };
+    traffic.ops().iter().map(of).sum()
 }

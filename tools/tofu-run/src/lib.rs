@@ -22,7 +22,7 @@ mod show;
 
 pub use arrays::tensor;
 pub use compare::{Tolerance, difference};
-pub use devices::{Together, run_together, split};
+pub use devices::{Together, run_together, sent_bytes, split};
 pub use npy::Array;
 pub use npz::Archive;
 pub use run::main;

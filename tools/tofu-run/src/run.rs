@@ -19,7 +19,7 @@ use tofu_tdl::{OpaqueRegistry, Tensor};
 use crate::arrays;
 use crate::cli::{Arguments, Form, When};
 use crate::compare::{Tolerance, compare, compare_tensors};
-use crate::devices::{run_together, split};
+use crate::devices::{run_together, sent_bytes, split};
 use crate::expectations::{self, Held};
 use crate::npz::Archive;
 use crate::{npz, random, show};
@@ -99,7 +99,10 @@ fn run(
         if let Some(single) = single {
             let tolerance = Tolerance { relative: arguments.rtol, absolute: arguments.atol };
             let compared = compare_tensors(&together.results, &single, tolerance);
-            let code = console.answer(&(compared.table + &show::traffic(&together.traffic)), streams);
+            let code = console.answer(
+                &(compared.table + &show::traffic(sent_bytes(&module, &together.traffic), &together.traffic)),
+                streams,
+            );
             return if compared.differences.is_empty() {
                 Ok(code)
             } else {

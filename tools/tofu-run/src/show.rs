@@ -146,11 +146,14 @@ fn elements(tensor: &Tensor) -> String {
 }
 
 /// What devices sent, as a line.
-pub(crate) fn traffic(traffic: &tofu_interpreter::Traffic) -> String {
-    let of_devices = traffic.of_devices();
-    let most = of_devices.iter().copied().max().unwrap_or(0);
-    let times: u64 = traffic.ops().iter().map(|sending| sending.times).sum();
-    format!("{times} collectives, in which a device sends up to {most} bytes\n")
+pub(crate) fn traffic(bytes: u64, traffic: &tofu_interpreter::Traffic) -> String {
+    let times: u64 = traffic
+        .ops()
+        .iter()
+        .filter(|sending| sending.sent.iter().any(|&bytes| bytes > 0))
+        .map(|sending| sending.times)
+        .sum();
+    format!("{times} collectives, in which a device sends {bytes} bytes\n")
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //!
 //! `TOFU_GRAPHS=100000 cargo test -p tofu-run --test devices` tries more of them, `TOFU_SEED=7` only that one.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::env;
 use std::sync::Arc;
 
@@ -11,15 +13,15 @@ use tofu_diagnostics::Diagnostic;
 use tofu_dialect_dist::{build_mesh, set_result_sharding, set_sharding, sharding_attr};
 use tofu_dialect_func::{build_function, build_return};
 use tofu_dialect_tensor as tensor;
-use tofu_interpreter::{Interpreter, Traffic};
+use tofu_interpreter::Interpreter;
 use tofu_ir::{
     AttrData, Builder, ElementType, FUNCTION_TYPE, FunctionType, Module, OpId, Registry, TypeData, ValueId,
     verify,
 };
-use tofu_machine::{Collective, Machines};
+use tofu_machine::Machines;
 use tofu_pass_communicate::{Exchanges, insert};
-use tofu_run::{Tolerance, difference, run_together};
-use tofu_sharding::{Communicate, Layout, Layouts, Mesh, Reducer, share};
+use tofu_run::{Tolerance, difference, run_together, sent_bytes};
+use tofu_sharding::{Layout, Layouts, Mesh, Reducer, share};
 use tofu_syntax::{PrintOptions, print};
 use tofu_tdl::{Descriptions, OpaqueRegistry, Tensor};
 
@@ -95,7 +97,7 @@ fn check(registry: &Arc<Registry>, seed: u64) -> Result<(), String> {
             return Err(told(message, &module));
         }
     }
-    let counted = counted(&module, &together.traffic);
+    let counted = sent_bytes(&module, &together.traffic);
     if counted != exchanges.sent_bytes() {
         let text = steps(&exchanges);
         return Err(told(
@@ -111,24 +113,6 @@ fn steps(exchanges: &Exchanges) -> String {
         format!("{times} × {} {:?} {}", step.collective.name(), step.axes, step.sent_bytes(exchanges.mesh()))
     });
     each.collect::<Vec<_>>().join(", ")
-}
-
-/// The bytes that a device sends: of rings and all-to-alls, on the average; of other exchanges, those that the device gets
-/// which gets most.
-fn counted(module: &Module, traffic: &Traffic) -> u64 {
-    let of = |sending: &tofu_interpreter::Sending| {
-        let communicate = module.def(sending.op).interface::<Communicate>().unwrap();
-        let communication = (communicate.0)(module, sending.op).unwrap();
-        let each = match communication.collective() {
-            None => 0,
-            Some((Collective::HaloExchange | Collective::Permute, _)) => {
-                sending.received.iter().copied().max().unwrap_or(0) / sending.times
-            }
-            Some(_) => (sending.sent.iter().sum::<u64>() / sending.times).div_ceil(sending.sent.len() as u64),
-        };
-        each * sending.times
-    };
-    traffic.ops().iter().map(of).sum()
 }
 
 /// One to three axes, eight devices at most.
