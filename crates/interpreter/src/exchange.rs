@@ -59,7 +59,9 @@ pub(crate) fn exchange(communication: &Communication, buffers: &Buffers<'_>) -> 
             (0..mesh.devices()).map(index).collect()
         }
     };
-    Ok(Exchanged { buffers, sent: run.sent, received: run.received })
+    let [sent, received] =
+        [run.sent, run.received].map(|bits| bits.into_iter().map(|bits| bits.div_ceil(8)).collect());
+    Ok(Exchanged { buffers, sent, received })
 }
 
 type Refs = SmallVec<[AxisRef; 4]>;
@@ -72,6 +74,7 @@ struct Run<'a> {
     from: &'a [u64],
     to: &'a [u64],
     all: &'a [&'a [u8]],
+    /// In bits.
     sent: Vec<u64>,
     received: Vec<u64>,
 }
@@ -106,9 +109,12 @@ impl Run<'_> {
         groups
     }
 
+    /// Counts a buffer that goes from one device to another, in bits: elements of less than a byte go packed, as everywhere bytes
+    /// are counted.
     fn send(&mut self, from: usize, to: usize, bytes: usize) {
-        self.sent[from] += bytes as u64;
-        self.received[to] += bytes as u64;
+        let bits = (bytes / self.size) as u64 * u64::from(self.element.bits());
+        self.sent[from] += bits;
+        self.received[to] += bits;
     }
 
     fn elements(dims: &[u64]) -> usize {

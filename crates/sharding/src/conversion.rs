@@ -244,8 +244,9 @@ impl<'a> Planning<'a> {
             && changes(before, &ways.gathered, false)
     }
 
-    fn bytes(&self, local: &[u64]) -> u64 {
-        let elements = local.iter().fold(1u64, |product, &extent| product.saturating_mul(extent));
+    /// The bytes of so many buffers of this shape, one after the other.
+    fn bytes(&self, local: &[u64], buffers: u64) -> u64 {
+        let elements = local.iter().fold(buffers, |product, &extent| product.saturating_mul(extent));
         let bits = u128::from(elements) * u128::from(self.bits);
         u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
     }
@@ -308,7 +309,7 @@ impl<'a> Planning<'a> {
         let Some(&first) = axes.first() else { return };
         let Layout::Partial(reducer) = self.now.on(first.into()) else { return };
         self.come(&dims);
-        let bytes = self.bytes(&self.local).saturating_mul(size(self.mesh, axes));
+        let bytes = self.bytes(&self.local, size(self.mesh, axes));
         self.push(
             Action::Scatter(reducer, dims),
             Some((Collective::ReduceScatter, Axes::from_slice(axes), bytes)),
@@ -322,7 +323,7 @@ impl<'a> Planning<'a> {
             self.now = self.now.with(axis.into(), Layout::Replicated);
         }
         let axes = Axes::from_slice(axes);
-        let bytes = self.bytes(&self.local);
+        let bytes = self.bytes(&self.local, 1);
         self.push(Action::Reduce(reducer, axes.clone()), Some((Collective::AllReduce, axes, bytes)));
     }
 
@@ -346,7 +347,7 @@ impl<'a> Planning<'a> {
             for (dim, axes) in &come {
                 padded[*dim] = share(padded[*dim], size(self.mesh, axes));
             }
-            let bytes = self.bytes(&padded).saturating_mul(size(self.mesh, &together));
+            let bytes = self.bytes(&padded, size(self.mesh, &together));
             self.push(Action::Exchange(gone, come), Some((Collective::AllToAll, together, bytes)));
         }
     }
@@ -406,7 +407,7 @@ impl<'a> Planning<'a> {
         for (dim, own) in &mut dims {
             *own = self.order[*dim].iter().copied().filter(|axis| axes.contains(axis)).collect();
         }
-        let bytes = self.bytes(&self.local).saturating_mul(size(self.mesh, axes));
+        let bytes = self.bytes(&self.local, size(self.mesh, axes));
         self.leave(&dims);
         self.push(Action::Gather(dims), Some((Collective::AllGather, Axes::from_slice(axes), bytes)));
     }
@@ -470,7 +471,7 @@ impl<'a> Planning<'a> {
             self.order[dim] = wanted[dim].clone();
         }
         if self.means.ordered {
-            let bytes = self.bytes(&self.local).saturating_mul(size(self.mesh, &axes));
+            let bytes = self.bytes(&self.local, size(self.mesh, &axes));
             self.push(Action::Permute(changes), Some((Collective::Permute, axes, bytes)));
         }
     }

@@ -24,8 +24,8 @@ use tofu_tdl::{Descriptions, Tensor};
 
 const DEVICES: [u64; 4] = [2, 3, 4, 8];
 
-/// How much farther from the exact results than JAX's a result may be.
-const ROUNDING_FACTOR: f64 = 4.0;
+/// How much farther from the exact results than JAX's a result may be, whose sums have yet another order.
+const ROUNDING_FACTOR: f64 = 8.0;
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)

@@ -10,7 +10,7 @@ use tofu_solver::{Options, Solution, solve};
 
 use super::Failure;
 use crate::domain::{Domain, Lists, Symmetry};
-use crate::graph::{Graph, OpKind};
+use crate::graph::{Graph, OpKind, Tensor};
 use crate::plan::{Broken, Plan};
 use crate::price::Prices;
 use crate::problem::{Limits, Problem};
@@ -49,7 +49,7 @@ pub fn complete(graph: &Graph<'_>, prices: &Prices<'_>, kept: &[Layouts]) -> Res
             .iter()
             .zip(kept)
             .map(|(tensor, &first)| {
-                with_copies(mesh.axes().len(), first, tensor.uses > 1).into_iter().collect()
+                with_copies(mesh.axes().len(), first, has_one_copy(tensor)).into_iter().collect()
             })
             .collect(),
     };
@@ -62,4 +62,9 @@ pub fn complete(graph: &Graph<'_>, prices: &Prices<'_>, kept: &[Layouts]) -> Res
     };
     plan.verify(graph).map_err(|Broken { message }| Failure::Broken(Broken { message }))?;
     Ok(plan)
+}
+
+/// Of a tensor that is several values, those of a loop or what is only handed on, there would be a copy for each.
+fn has_one_copy(tensor: &Tensor) -> bool {
+    tensor.uses > 1 && tensor.values.len() == 1
 }
