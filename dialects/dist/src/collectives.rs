@@ -33,13 +33,15 @@ const IS_SHARDING: AttrClass = AttrClass {
 };
 
 macro_rules! conversions {
-    ($($(#[$doc:meta])* $name:ident = $op:literal, $summary:literal, $from:literal => $to:literal, $result:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $op:literal, $summary:literal, $operand:literal: $from:literal => $to:literal, $result:literal;)*) => {
         $(
             $(#[$doc])*
             pub static $name: OpDef = op($op)
                 .summary($summary)
                 .example(concat!(
-                    "%y = ", $op, " %x {from = #dist.sharding<@m, ", $from, ">, to = #dist.sharding<@m, ", $to, ">} : ", $result
+                    "dist.mesh @m = [x = 2, y = 2]\nfunc @f(%x: ", $operand, ") -> ", $result, " {\n  %y = ", $op,
+                    " %x {from = #dist.sharding<@m, ", $from, ">, to = #dist.sharding<@m, ", $to, ">} : ", $result,
+                    "\n  return %y\n}"
                 ))
                 .operands(&[tensor("x")])
                 .results(&[tensor("y")])
@@ -55,31 +57,31 @@ conversions! {
     /// `dist.all_gather`: split → replicated.
     ALL_GATHER = "dist.all_gather",
         "Puts the shares of dimensions together, on all devices along the axes that split them.",
-        "[{x}]" => "[{}]", "tensor<8xf32>";
+        "tensor<4xf32>": "[{x}]" => "[{}]", "tensor<8xf32>";
     /// `dist.all_slice`: replicated → split.
     ALL_SLICE = "dist.all_slice",
         "Each device keeps its share of dimensions; nothing is sent.",
-        "[{}]" => "[{x}]", "tensor<4xf32>";
+        "tensor<8xf32>": "[{}]" => "[{x}]", "tensor<4xf32>";
     /// `dist.all_reduce`: partial → replicated.
     ALL_REDUCE = "dist.all_reduce",
         "Reduces the terms that devices hold; all of them get the whole.",
-        "[{}], partial = sum {x}" => "[{}]", "tensor<8xf32>";
+        "tensor<8xf32>": "[{}], partial = sum {x}" => "[{}]", "tensor<8xf32>";
     /// `dist.reduce_scatter`: partial → split.
     REDUCE_SCATTER = "dist.reduce_scatter",
         "Reduces the terms that devices hold; each of them gets its share.",
-        "[{}], partial = sum {x}" => "[{x}]", "tensor<4xf32>";
+        "tensor<8xf32>": "[{}], partial = sum {x}" => "[{x}]", "tensor<4xf32>";
     /// `dist.all_to_all`: split on one dimension → split on another.
     ALL_TO_ALL = "dist.all_to_all",
         "Puts the shares of one dimension together, while each device keeps its share of another.",
-        "[{x}, {}]" => "[{}, {x}]", "tensor<8x4xf32>";
+        "tensor<4x8xf32>": "[{x}, {}]" => "[{}, {x}]", "tensor<8x4xf32>";
     /// `dist.permute`: the same shares on other devices.
     PERMUTE = "dist.permute",
         "Moves shares to other devices: those that hold them by another order of the axes.",
-        "[{x, y}]" => "[{y, x}]", "tensor<2xf32>";
+        "tensor<2xf32>": "[{x, y}]" => "[{y, x}]", "tensor<2xf32>";
     /// `dist.to_partial`: whole, or shares → terms.
     TO_PARTIAL = "dist.to_partial",
         "Makes terms: the reducer's neutral elements take the place of what other devices hold; nothing is sent.",
-        "[{}]" => "[{}], partial = sum {x}", "tensor<8xf32>";
+        "tensor<8xf32>": "[{}]" => "[{}], partial = sum {x}", "tensor<8xf32>";
 }
 
 /// `dist.fetch`: any range of a dimension, from whoever holds it.
@@ -89,7 +91,8 @@ pub static FETCH: OpDef = op("dist.fetch")
          next one; 0 outside of the `extent` elements that there are.",
     )
     .example(
-        "%y = dist.fetch %x {dim = 0, extent = 8, of = #dist.sharding<@m, [{x}]>, start = -1, step = 3} : tensor<5xf32>",
+        "dist.mesh @m = [x = 2]\nfunc @f(%x: tensor<4xf32>) -> tensor<5xf32> {\n  %y = dist.fetch %x {dim = 0, extent = 8, of = \
+         #dist.sharding<@m, [{x}]>, start = -1, step = 3} : tensor<5xf32>\n  return %y\n}",
     )
     .operands(&[tensor("x")])
     .results(&[tensor("y")])
@@ -111,7 +114,8 @@ pub static HALO_EXCHANGE: OpDef = op("dist.halo_exchange")
          elements that there are.",
     )
     .example(
-        "%y = dist.halo_exchange %x {dim = 0, extent = 8, high = 1, low = 1, of = #dist.sharding<@m, [{x}]>} : tensor<6xf32>",
+        "dist.mesh @m = [x = 2]\nfunc @f(%x: tensor<4xf32>) -> tensor<6xf32> {\n  %y = dist.halo_exchange %x {dim = 0, extent = 8, \
+         high = 1, low = 1, of = #dist.sharding<@m, [{x}]>} : tensor<6xf32>\n  return %y\n}",
     )
     .operands(&[tensor("x")])
     .results(&[tensor("y")])
@@ -129,7 +133,9 @@ pub static HALO_EXCHANGE: OpDef = op("dist.halo_exchange")
 /// `dist.axis_index`: which device this is.
 pub static AXIS_INDEX: OpDef = op("dist.axis_index")
     .summary("The coordinate of the device along the axes that split the one dimension of `of`, the first axis the major one.")
-    .example("%i = dist.axis_index {of = #dist.sharding<@m, [{x}]>}")
+    .example(
+        "dist.mesh @m = [x = 2]\nfunc @f() -> tensor<i32> {\n  %i = dist.axis_index {of = #dist.sharding<@m, [{x}]>}\n  return %i\n}",
+    )
     .results(&[tensor("index")])
     .attributes(&[required(OF, IS_SHARDING)])
     .traits(&[Trait::Local, Trait::Pure])

@@ -245,7 +245,7 @@ impl Rewriter<'_> {
             let name = self.module.value_name(old);
             self.module.replace_all_uses(old, kept);
             self.module.set_value_name(old, None);
-            self.module.set_value_name(kept, name);
+            self.module.set_value_name(value, name);
         }
         self.module.erase(op);
     }

@@ -1,5 +1,5 @@
-//! What workers reach of operands and of intermediate tensors, whatever guards say: windows move evenly from worker to worker, which
-//! what is left of them at the edges would not.
+//! What workers reach of operands and of intermediate tensors, whatever guards say of bounds: windows move evenly from worker to
+//! worker, which what is left of them at the edges would not.
 
 use smallvec::SmallVec;
 
@@ -159,7 +159,12 @@ impl Walk<'_, '_> {
             }
             Scalar::Select(condition, a, b) => {
                 self.scalar(*condition, scope);
-                self.scalar(*a, scope);
+                // What a guard says of remainders holds of all workers alike.
+                let mut holds = scope.clone();
+                holds.assume_remainders(*condition);
+                if !holds.is_dead() {
+                    self.scalar(*a, &holds);
+                }
                 self.scalar(*b, scope);
             }
             Scalar::Reduce(id, _) => {
