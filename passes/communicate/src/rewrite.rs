@@ -245,6 +245,8 @@ impl Rewriter<'_> {
             let name = self.module.value_name(old);
             self.module.replace_all_uses(old, kept);
             self.module.set_value_name(old, None);
+            // What is made of it afterwards has no name of its own.
+            self.module.set_value_name(kept, None);
             self.module.set_value_name(value, name);
         }
         self.module.erase(op);
