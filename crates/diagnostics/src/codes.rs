@@ -116,6 +116,7 @@ codes! {
     WRONG_ARGUMENTS = "T0605", "arguments that do not fit the function that is run";
     BAD_ARRAYS = "T0606", "file of arrays that cannot be read";
     RESULTS_DIFFER = "T0607", "results that are not the expected ones";
+    DEVICES_DIVERGE = "T0608", "devices that go different ways";
 
     UNKNOWN_MACHINE = "T0701", "unknown machine";
     MACHINE_ENTRY = "T0702", "unknown or missing entry of a machine";
@@ -131,6 +132,7 @@ codes! {
     OVER_MEMORY_LIMIT = "T0803", "memory limit that no plan keeps";
     CANNOT_PLAN = "T0804", "function whose memory cannot be planned";
     UNKNOWN_TRIP_COUNT = "T0805", "loop that runs an unknown number of times";
+    CANNOT_COMMUNICATE = "T0806", "program that cannot be written for each device";
 }
 
 #[cfg(test)]

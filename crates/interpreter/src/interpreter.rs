@@ -3,6 +3,10 @@
 //! An op is run as it says itself: by how control passes through it ([`Control`]), as a constant, or by its description
 //! ([`Describe`]). Control is kept on a stack of our own, so that neither calls nor nested regions use the processor's;
 //! loops go round without anything growing. A value is dropped after its last use.
+//!
+//! Several devices that run one program go through it together, op by op, each with values of its own. What they do
+//! together ([`Communicate`]) then finds all of them at the same place; where control leads them to different ones, the
+//! program is wrong, since somebody would wait forever.
 
 use std::sync::Arc;
 
@@ -12,18 +16,21 @@ use tofu_diagnostics::{Diagnostic, codes, plural};
 use tofu_ir::{
     AttrData, BlockId, Control, DenseData, Module, OpId, TensorType, Trait, TypeData, VALUE, ValueId,
 };
+use tofu_sharding::Communicate;
 use tofu_tdl::{Describe, OpaqueRegistry, Tensor, Undescribed};
 
+use crate::exchange::{Buffers, exchange};
 use crate::functions::{self, Symbols, check_arguments, tensor_type};
 use crate::kernel;
 use crate::kernels::{Kernels, NoKernel};
 use crate::lifetimes::Lifetimes;
 use crate::storage::{Heap, Storage};
+use crate::traffic::Traffic;
 
 /// How many calls may be open at a time; a recursion that never ends is found here.
 pub const MAX_CALL_DEPTH: usize = 1000;
 
-/// Runs functions of one program on one device, its tensors in a [`Storage`].
+/// Runs functions of one program, its tensors in a [`Storage`].
 #[derive(Debug)]
 pub struct Interpreter<'m, S: Storage = Heap> {
     module: &'m Module,
@@ -73,6 +80,19 @@ impl<'m> Interpreter<'m> {
     pub fn new(module: &'m Module, registry: &OpaqueRegistry) -> Interpreter<'m> {
         Interpreter::with_storage(module, registry, Heap)
     }
+
+    /// Runs a function on several devices together, each with arguments of its own; the results of each, and what they sent.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Interpreter::run); or control leads devices to different ops.
+    pub fn run_together(
+        &mut self,
+        function: OpId,
+        arguments: &[Vec<Tensor>],
+    ) -> Result<(Vec<Vec<Tensor>>, Traffic), Diagnostic> {
+        self.run_devices(function, arguments)
+    }
 }
 
 impl<'m, S: Storage> Interpreter<'m, S> {
@@ -93,9 +113,28 @@ impl<'m, S: Storage> Interpreter<'m, S> {
     ///
     /// The arguments do not fit, an op cannot be run, or fails; the diagnostic stands at the op, and says who called.
     pub fn run(&mut self, function: OpId, arguments: &[Tensor]) -> Result<Vec<Tensor>, Diagnostic> {
-        check_arguments(self.module, function, arguments)?;
-        let mut machine = Machine { interpreter: self, calls: Vec::new(), frames: Vec::new() };
+        let (results, _) = self.run_devices(function, &[arguments])?;
+        Ok(results.into_iter().next().unwrap_or_default())
+    }
+
+    fn run_devices<A: AsRef<[Tensor]>>(
+        &mut self,
+        function: OpId,
+        arguments: &[A],
+    ) -> Result<(Vec<Vec<Tensor>>, Traffic), Diagnostic> {
+        for arguments in arguments {
+            check_arguments(self.module, function, arguments.as_ref())?;
+        }
+        let devices = arguments.iter().map(|_| Device { calls: Vec::new(), frames: Vec::new() }).collect();
+        let mut machine = Machine { interpreter: self, devices, current: 0, traffic: Traffic::default() };
         let values = machine.run(function, arguments).map_err(|error| machine.with_callers(error))?;
+        let traffic = std::mem::take(&mut machine.traffic);
+        let results =
+            values.iter().map(|values| self.taken_out(function, values)).collect::<Result<_, _>>()?;
+        Ok((results, traffic))
+    }
+
+    fn taken_out(&self, function: OpId, values: &Values<S::Buffer>) -> Result<Vec<Tensor>, Diagnostic> {
         let module = self.module;
         values
             .iter()
@@ -116,8 +155,16 @@ impl<'m, S: Storage> Interpreter<'m, S> {
 
 struct Machine<'i, 'm, S: Storage> {
     interpreter: &'i mut Interpreter<'m, S>,
-    calls: Vec<Call<S::Buffer>>,
-    frames: Vec<Frame<S::Buffer>>,
+    devices: Vec<Device<S::Buffer>>,
+    /// The number of the device that is being run.
+    current: usize,
+    traffic: Traffic,
+}
+
+/// Where a device is.
+struct Device<B> {
+    calls: Vec<Call<B>>,
+    frames: Vec<Frame<B>>,
 }
 
 impl<'m, S: Storage> Machine<'_, 'm, S> {
@@ -125,29 +172,110 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
         self.interpreter.module
     }
 
-    fn run(&mut self, function: OpId, arguments: &[Tensor]) -> Result<Values<S::Buffer>, Diagnostic> {
+    fn device(&mut self) -> &mut Device<S::Buffer> {
+        &mut self.devices[self.current]
+    }
+
+    /// The results of each device.
+    fn run<A: AsRef<[Tensor]>>(
+        &mut self,
+        function: OpId,
+        arguments: &[A],
+    ) -> Result<Vec<Values<S::Buffer>>, Diagnostic> {
         let module = self.module();
         let block = functions::body(module, function).ok_or_else(|| {
             module.error(function, &codes::CANNOT_RUN, "only a function with a body can be run")
         })?;
-        let mut values = Values::new();
-        for (tensor, &argument) in arguments.iter().zip(module.arguments(block)) {
-            let bytes = tensor.bytes();
-            let fill = &mut |target: &mut [u8]| target.copy_from_slice(bytes);
-            let value = self.load(argument, tensor.ty(), bytes.len(), function, fill)?;
-            values.push(value);
+        for (device, arguments) in arguments.iter().enumerate() {
+            self.current = device;
+            let mut values = Values::new();
+            for (tensor, &argument) in arguments.as_ref().iter().zip(module.arguments(block)) {
+                let bytes = tensor.bytes();
+                let fill = &mut |target: &mut [u8]| target.copy_from_slice(bytes);
+                let value = self.load(argument, tensor.ty(), bytes.len(), function, fill)?;
+                values.push(value);
+            }
+            self.call(None, function, block, values)?;
         }
-        self.call(None, function, block, values)?;
-        loop {
-            let Some(frame) = self.frames.last_mut() else { return Ok(Values::new()) };
-            let Some(op) = frame.next else {
-                return Err(module.error(function, &codes::CANNOT_RUN, "a block has no end"));
-            };
-            frame.next = module.next_op(op);
-            if let Some(results) = self.step(op)? {
-                return Ok(results);
+        let mut results = Vec::new();
+        while results.is_empty() && !self.devices.is_empty() {
+            let op = self.next(function)?;
+            if let Some(communicate) = module.def(op).interface::<Communicate>() {
+                self.communicate(op, communicate)?;
+                continue;
+            }
+            for device in 0..self.devices.len() {
+                self.current = device;
+                results.extend(self.step(op)?);
             }
         }
+        Ok(results)
+    }
+
+    /// The op that comes next, on all devices.
+    fn next(&mut self, function: OpId) -> Result<OpId, Diagnostic> {
+        let module = self.module();
+        let mut next: Option<OpId> = None;
+        for (number, device) in self.devices.iter_mut().enumerate() {
+            let op = device.frames.last_mut().and_then(|frame| {
+                let op = frame.next?;
+                frame.next = module.next_op(op);
+                Some(op)
+            });
+            let op = op.ok_or_else(|| module.error(function, &codes::CANNOT_RUN, "a block has no end"))?;
+            match next {
+                Some(other) if other != op => {
+                    let message =
+                        format!("control leads device {number} here, but the devices before it elsewhere");
+                    return Err(module
+                        .error(op, &codes::DEVICES_DIVERGE, message)
+                        .secondary(module.span(other), "the others are here"));
+                }
+                _ => next = Some(op),
+            }
+        }
+        next.ok_or_else(|| module.error(function, &codes::CANNOT_RUN, "no device runs it"))
+    }
+
+    /// What all devices do together.
+    fn communicate(&mut self, op: OpId, communicate: &Communicate) -> Result<(), Diagnostic> {
+        let module = self.module();
+        let failed = |message: String| {
+            let name = module.def(op).written_name();
+            module.error(op, &codes::EXECUTION_FAILED, format!("`{name}` failed: {message}"))
+        };
+        let communication =
+            (communicate.0)(module, op).ok_or_else(|| failed("it is not valid".to_owned()))?;
+        let result = module.result(op, 0);
+        let ty = tensor_type(module, module.ty(result));
+        let ty = ty.ok_or_else(|| failed("its result is no tensor".to_owned()))?;
+        let to = ty.static_dims().ok_or_else(|| failed("extents are not known".to_owned()))?;
+        let mut operands: Vec<Values<S::Buffer>> = Vec::new();
+        for device in 0..self.devices.len() {
+            self.current = device;
+            operands.push(self.take_operands(op)?);
+        }
+        let from = match operands.first().and_then(|operands| operands.first()) {
+            Some(Value::Tensor(ty, _)) => ty.static_dims().unwrap_or_default(),
+            _ => SmallVec::new(),
+        };
+        let all: Vec<&[u8]> = operands
+            .iter()
+            .map(|operands| match operands.first() {
+                Some(Value::Tensor(_, buffer)) => self.interpreter.storage.bytes(buffer),
+                _ => &[],
+            })
+            .collect();
+        let buffers = Buffers { element: ty.element, dims: [&from, &to], all: &all };
+        let exchanged = exchange(&communication, &buffers).map_err(failed)?;
+        self.traffic.add(op, &exchanged.sent, &exchanged.received);
+        for (device, bytes) in exchanged.buffers.into_iter().enumerate() {
+            self.current = device;
+            let fill = &mut |target: &mut [u8]| target.copy_from_slice(&bytes);
+            let value = self.load(result, ty.clone(), bytes.len(), op, fill)?;
+            self.finish(op, [value].into_iter().collect())?;
+        }
+        Ok(())
     }
 
     /// Runs one op; the results of the whole run, if it was the last one.
@@ -217,7 +345,7 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
     /// The operands of an op; those that nothing uses any more are then only here.
     fn take_operands(&mut self, op: OpId) -> Result<Values<S::Buffer>, Diagnostic> {
         let module = self.module();
-        let Some(call) = self.calls.last_mut() else { return Ok(Values::new()) };
+        let Some(call) = self.device().calls.last_mut() else { return Ok(Values::new()) };
         let mut operands = Values::new();
         for operand in module.operands(op) {
             let value = call.values.get(&operand).cloned();
@@ -240,7 +368,7 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
         arguments: Values<S::Buffer>,
     ) -> Result<(), Diagnostic> {
         let module = self.module();
-        if let Some(op) = op.filter(|_| self.calls.len() >= MAX_CALL_DEPTH) {
+        if let Some(op) = op.filter(|_| self.device().calls.len() >= MAX_CALL_DEPTH) {
             let message = format!("calls are nested more than {MAX_CALL_DEPTH} deep");
             return Err(module
                 .error(op, &codes::CALL_DEPTH, message)
@@ -248,7 +376,7 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
         }
         let lifetimes = self.interpreter.lifetimes.entry(function);
         let lifetimes = Arc::clone(lifetimes.or_insert_with(|| Arc::new(Lifetimes::new(module, function))));
-        self.calls.push(Call { op, values: FxHashMap::default(), lifetimes });
+        self.device().calls.push(Call { op, values: FxHashMap::default(), lifetimes });
         self.enter(block, arguments, Then::Return)
     }
 
@@ -285,15 +413,15 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
         for (&argument, value) in expected.iter().zip(arguments) {
             self.set(argument, value);
         }
-        self.frames.push(Frame { next: module.first_op(block), then });
+        self.device().frames.push(Frame { next: module.first_op(block), then });
         Ok(())
     }
 
     /// A block comes to its end with these values.
     fn give(&mut self, op: OpId, values: Values<S::Buffer>) -> Result<Option<Values<S::Buffer>>, Diagnostic> {
-        match self.frames.pop().map(|frame| frame.then) {
+        match self.device().frames.pop().map(|frame| frame.then) {
             None => return Ok(Some(values)),
-            Some(Then::Return) => match self.calls.pop().and_then(|call| call.op) {
+            Some(Then::Return) => match self.device().calls.pop().and_then(|call| call.op) {
                 Some(caller) => self.finish(caller, values)?,
                 None => return Ok(Some(values)),
             },
@@ -322,7 +450,7 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
         for (result, value) in module.results(op).zip(results) {
             self.set(result, value);
         }
-        if let Some(call) = self.calls.last_mut() {
+        if let Some(call) = self.device().calls.last_mut() {
             let lifetimes = Arc::clone(&call.lifetimes);
             lifetimes.done(op).iter().for_each(|value| drop(call.values.remove(value)));
         }
@@ -334,7 +462,7 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
             Value::Tensor(ty, buffer) => Value::Tensor(ty, self.interpreter.storage.share(id, &buffer)),
             other => other,
         };
-        if let Some(call) = self.calls.last_mut() {
+        if let Some(call) = self.device().calls.last_mut() {
             call.values.insert(id, value);
         }
     }
@@ -455,7 +583,8 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
     fn with_callers(&self, error: Diagnostic) -> Diagnostic {
         const SHOWN: usize = 4;
         let module = self.module();
-        let calls: Vec<OpId> = self.calls.iter().rev().filter_map(|call| call.op).collect();
+        let calls: Vec<OpId> =
+            self.devices[self.current].calls.iter().rev().filter_map(|call| call.op).collect();
         let hidden = calls.len().saturating_sub(SHOWN);
         let shown = calls.into_iter().take(SHOWN);
         let error = shown.fold(error, |error, op| error.secondary(module.span(op), "called from here"));

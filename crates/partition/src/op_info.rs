@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 use tofu_ir::{ElementType, Module, OpId};
 use tofu_sharding::{Reducer, share};
 use tofu_tdl::{
-    Analysis, Combine, Description, Descriptions, DimLayout, OpaqueRegistry, Part, Region, Strategy, cost,
-    regions, solve_op,
+    Analysis, Combine, Description, Descriptions, DimLayout, OpaqueRegistry, OperandLayout, Part, Strategy,
+    Window, cost, regions, solve_op,
 };
 
 /// What is known of an op by its description, for its extents.
@@ -67,12 +67,14 @@ pub enum Need {
     Nothing,
     /// All of it.
     Whole,
-    /// The share of a dimension that a split gives them, and so many elements along it that other workers have.
+    /// A window of a dimension, and so many elements of it are in the shares of other workers.
     Share {
         /// The dimension.
         dim: usize,
         /// Of the worker that lacks most.
         missing: u64,
+        /// The elements of the window.
+        size: u64,
     },
 }
 
@@ -93,9 +95,6 @@ pub enum Give {
     /// Terms for a combiner of the description's own, which are reduced at once.
     Combined,
 }
-
-/// So many workers are looked at; of more, the first, the middle and the last ones.
-const LOOKED_AT: u64 = 8;
 
 impl OpInfo {
     /// None if the op has no description, or not of static extents.
@@ -159,7 +158,7 @@ impl OpInfo {
         if share >= self.values[strategy] {
             return None;
         }
-        let operands = self.needs(of, workers)?;
+        let operands = self.needs(of, workers);
         let gives = |(combine, shape): (&Combine, &Shape)| match *combine {
             Combine::Replicated => Give::Whole,
             Combine::Concat { dim } => {
@@ -180,33 +179,30 @@ impl OpInfo {
         Some(Shares { share, operands, results })
     }
 
-    fn needs(&self, strategy: &Strategy, workers: u64) -> Option<SmallVec<[Need; 4]>> {
+    fn needs(&self, strategy: &Strategy, workers: u64) -> SmallVec<[Need; 4]> {
+        let values = strategy.padded_share(&self.description, &self.extents, 1);
         let quick: Option<SmallVec<[Need; 4]>> = strategy
             .operands
             .iter()
             .zip(&self.operands)
             .map(|(layout, shape)| {
-                let values = strategy.padded_share(&self.description, &self.extents, 1);
-                quick_need(strategy, layout.first_only, &layout.dims, shape, values)
+                quick_need(strategy, layout.first_only, &layout.dims, shape, values, workers)
             })
             .collect();
-        if quick.is_some() {
+        if let Some(quick) = quick {
             return quick;
         }
-        let looked_at: SmallVec<[u64; 8]> = if workers <= LOOKED_AT {
-            (0..workers).collect()
-        } else {
-            SmallVec::from_slice(&[0, 1, 2, workers / 2, workers - 3, workers - 2, workers - 1])
-        };
-        let read: Vec<Vec<Region>> = looked_at
-            .iter()
-            .map(|&worker| strategy.regions(&self.description, &self.extents, workers, worker))
-            .collect();
-        let needs = self.operands.iter().enumerate().map(|(operand, shape)| {
-            let regions = || looked_at.iter().zip(&read).map(|(&worker, read)| (worker, &read[operand]));
-            need(shape, workers, regions)
-        });
-        Some(needs.collect())
+        let windows = strategy.windows(&self.description, &self.extents, workers);
+        let each = self.operands.iter().zip(&windows).zip(&strategy.operands);
+        let need =
+            |((shape, windows), layout): ((&Shape, &SmallVec<[Window; 4]>), &OperandLayout)| match layout
+                .dims
+                .contains(&DimLayout::Unread)
+            {
+                true => Need::Nothing,
+                false => need(shape, workers, windows),
+            };
+        each.map(need).collect()
     }
 }
 
@@ -222,6 +218,7 @@ fn quick_need(
     dims: &[DimLayout],
     shape: &Shape,
     values: u64,
+    workers: u64,
 ) -> Option<Need> {
     if dims.is_empty() || first_only {
         return Some(Need::Whole);
@@ -235,7 +232,7 @@ fn quick_need(
                 if need != Need::Whole {
                     return None;
                 }
-                need = Need::Share { dim, missing: 0 };
+                need = Need::Share { dim, missing: 0, size: share(values, workers) };
             }
             _ => return None,
         }
@@ -243,45 +240,33 @@ fn quick_need(
     Some(need)
 }
 
-/// The one dimension along which workers need different parts, if there is one along which shares serve.
-fn need<'r, I: Iterator<Item = (u64, &'r Region)>>(
-    shape: &Shape,
-    workers: u64,
-    regions: impl Fn() -> I,
-) -> Need {
-    if regions().all(|(_, region)| region.is_empty()) {
-        return Need::Nothing;
-    }
-    let lacks = |dim: usize| {
+/// The one dimension of which workers need windows, if there is one along which shares serve.
+fn need(shape: &Shape, workers: u64, windows: &[Window]) -> Need {
+    let each =
+        windows.iter().enumerate().filter(|(_, window)| window.moves.is_some()).map(|(dim, window)| {
+            let extent = shape.extents[dim];
+            (lacks(window, extent, share(extent, workers), workers), dim, window.size)
+        });
+    // What lacks more than all the others have is better had as a whole.
+    let serves = |&(missing, dim, _): &(u64, usize, u64)| {
         let extent = shape.extents[dim];
-        let each = share(extent, workers);
-        let lacking = regions().filter(|(_, region)| !region.is_empty()).map(|(worker, region)| {
-            let range = &region.dims[dim];
-            let end = range.start + (range.size - 1) * range.stride + 1;
-            let own = worker.saturating_mul(each).min(extent);
-            let own_end = (own + each).min(extent);
-            let low = own.min(end).saturating_sub(range.start);
-            let high = end.saturating_sub(own_end.max(range.start));
-            low + high
-        });
-        lacking.max().unwrap_or(0)
+        share(extent, workers) < extent && missing < extent - share(extent, workers)
     };
-    let widest = |dim: usize| {
-        let sizes = regions().filter(|(_, region)| !region.is_empty()).map(|(_, region)| {
-            let range = &region.dims[dim];
-            (range.size - 1) * range.stride + 1
-        });
-        sizes.max().unwrap_or(0)
+    let best = each.filter(serves).min();
+    best.map_or(Need::Whole, |(missing, dim, size)| Need::Share { dim, missing, size })
+}
+
+/// Of windows of a dimension whose shares are so large, the elements of the worst worker that others hold.
+pub fn lacks(window: &Window, extent: u64, each: u64, workers: u64) -> u64 {
+    let within = |at: i128| u64::try_from(at.max(0)).unwrap_or(u64::MAX).min(extent);
+    let of = |worker: u64| {
+        let low = i128::from(window.start) + i128::from(window.step) * i128::from(worker);
+        let (start, end) = (within(low), within(low + i128::from(window.size)));
+        let own = worker.saturating_mul(each).min(extent);
+        let kept = end.min((own + each).min(extent)).saturating_sub(start.max(own));
+        (end - start).saturating_sub(kept)
     };
-    let dims = 0..shape.extents.len();
-    let best = dims
-        .filter(|&dim| share(shape.extents[dim], workers) < shape.extents[dim])
-        .map(|dim| (lacks(dim), dim))
-        // What lacks more than all the others have is better had as a whole.
-        .filter(|&(missing, dim)| missing < shape.extents[dim] - share(shape.extents[dim], workers))
-        .filter(|&(_, dim)| widest(dim) < shape.extents[dim])
-        .min();
-    best.map_or(Need::Whole, |(missing, dim)| Need::Share { dim, missing })
+    (0..workers).map(of).max().unwrap_or(0)
 }
 
 /// Of shares of so many values, the elements of the worst worker that an even split puts elsewhere.

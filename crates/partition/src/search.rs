@@ -6,11 +6,14 @@
 //! | `tofu`, `equalchop`, `icml18` | the paper's, and two others that it compares with | `tofu`; `coarsen`, `cut`, `frontier` |
 //! | `allrow-greedy`, `spartan` | greedy ones that the paper compares with | `greedy` |
 //! | `data-parallel`, `fsdp`, `megatron` | what people do by hand | `practice`; `batch` |
+//!
+//! [`complete()`] is for programs that say already how tensors lie.
 
 mod batch;
 #[cfg(test)]
 mod brute_force;
 mod coarsen;
+mod complete;
 mod constants;
 mod cut;
 mod frontier;
@@ -27,6 +30,7 @@ use tofu_machine::Machine;
 use tofu_sharding::Mesh;
 use tofu_solver::Invalid;
 
+pub use self::complete::complete;
 use self::greedy::Greedy;
 use self::practice::Practice;
 use self::tofu::Rules;

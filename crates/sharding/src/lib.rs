@@ -44,6 +44,8 @@
 
 mod axis;
 mod check;
+mod communicate;
+mod conversion;
 mod layouts;
 mod mesh;
 mod place;
@@ -52,7 +54,9 @@ mod text;
 
 pub use axis::AxisRef;
 pub use check::ShardingError;
-pub use layouts::{Layouts, Means, Step, conversion};
+pub use communicate::{Communicate, Communication, Kind};
+pub use conversion::{Action, Axes, Means, Move, Step, conversion, moves};
+pub use layouts::Layouts;
 pub use mesh::{Mesh, MeshAxis};
 pub use place::share;
 pub use sharding::{DimSharding, Layout, Partial, Reducer, Sharding};

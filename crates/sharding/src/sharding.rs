@@ -84,6 +84,18 @@ impl Reducer {
         Reducer::ALL.into_iter().find(|reducer| reducer.name() == name)
     }
 
+    /// As descriptions have it.
+    pub fn description(self) -> tofu_tdl::Reducer {
+        match self {
+            Reducer::Sum => tofu_tdl::Reducer::Sum,
+            Reducer::Prod => tofu_tdl::Reducer::Prod,
+            Reducer::Max => tofu_tdl::Reducer::Max,
+            Reducer::Min => tofu_tdl::Reducer::Min,
+            Reducer::And => tofu_tdl::Reducer::And,
+            Reducer::Or => tofu_tdl::Reducer::Or,
+        }
+    }
+
     /// The reducer of a description, if it is not a combiner of its own.
     pub fn of_description(reducer: tofu_tdl::Reducer) -> Option<Reducer> {
         match reducer {

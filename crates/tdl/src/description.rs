@@ -288,7 +288,7 @@ impl Reducer {
     }
 
     /// The constant that a built-in reducer gives of nothing.
-    pub(crate) fn identity(self, ty: TypeRef) -> Literal {
+    pub fn identity(self, ty: TypeRef) -> Literal {
         match self {
             Reducer::Sum | Reducer::Or | Reducer::Custom(_) => Literal::Int(0),
             Reducer::Prod => Literal::Int(1),

@@ -9,6 +9,7 @@
 //! | the ways of splitting the op over workers | [`strategies`], cached by [`Descriptions`]; as text [`Strategy::text`] |
 //! | what a part of the results needs of the operands | [`regions`] |
 //! | the op that one worker runs on its share | [`local`] |
+//! | the one op that all workers run on theirs | [`uniform`] |
 //! | operations and bytes | [`cost`] |
 //! | whether it is element-wise, a broadcast, linear | [`accesses`] |
 //! | the operands that may be sums still to be made | [`linear()`] |
@@ -85,6 +86,7 @@ mod region;
 mod scalar;
 mod shape;
 mod strategy;
+mod uniform;
 mod view;
 mod walk;
 
@@ -109,5 +111,6 @@ pub use region::{DimRange, Region, regions};
 pub use scalar::{BinaryOp, Comparison, Literal, TypeClass, UnaryOp};
 pub use shape::{Mismatch, Solution, Value, operand_dims, resolve, solve, solve_with_results};
 pub use strategy::{Amount, Combine, DimLayout, OperandLayout, Strategy, strategies};
+pub use uniform::{Among, Division, Mask, Uniform, Window, uniform};
 pub use view::view;
 pub use walk::{any_index, any_index_in, single_term};

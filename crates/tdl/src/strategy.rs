@@ -13,9 +13,12 @@ mod layout;
 mod partial;
 mod text;
 
+use smallvec::SmallVec;
+
 use crate::description::*;
 use crate::evaluate::{Carried, Part};
 use crate::region::{Region, regions, signed};
+use crate::uniform::{Window, windows};
 use crate::{evaluate::eval_extent, facts::Facts};
 pub use amount::Amount;
 use axes::Axis;
@@ -163,6 +166,17 @@ impl Strategy {
             left_out: if worker == 0 { Vec::new() } else { addends.clone() },
             carried: self.carried.clone(),
         }
+    }
+
+    /// The windows that workers have of each dimension of each operand, where their shares are padded to one size; a dimension that does
+    /// not move evenly from worker to worker, or all of which is reached, is whole.
+    pub fn windows(
+        &self,
+        description: &Description,
+        extents: &[u64],
+        workers: u64,
+    ) -> Vec<SmallVec<[Window; 4]>> {
+        windows(description, extents, self, workers)
     }
 
     /// What a worker reads of each operand.

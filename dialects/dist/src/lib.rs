@@ -1,4 +1,4 @@
-//! Meshes of devices, and how values lie on them.
+//! Meshes of devices, how values lie on them, and what devices do together.
 //!
 //! ```text
 //! dist.mesh @m = [x = 2, y = 4]
@@ -17,23 +17,44 @@
 //! |---|---|
 //! | `mesh` | [`MESH`] and the attribute of its axes |
 //! | `sharding` | the attribute of a sharding: its text, and what it means on its mesh |
+//! | `collectives` | what devices do together in a program that is written for each device |
+//! | `spmd` | functions that are, with what their arguments and results are parts of |
 //! | `place` | where the shardings of values stand, and the check that they fit them |
 
+mod collectives;
 mod mesh;
 mod place;
 mod sharding;
+mod spmd;
 
+pub use collectives::{
+    ALL_GATHER, ALL_REDUCE, ALL_SLICE, ALL_TO_ALL, AXIS_INDEX, FETCH, FROM, HALO_EXCHANGE, OF, PERMUTE,
+    REDUCE_SCATTER, Range, TO, TO_PARTIAL, build_axis_index, build_fetch, build_move,
+};
 pub use mesh::{AXES, MESH, build_mesh, mesh};
 pub use place::{SHARDING, result_sharding, set_result_sharding, set_sharding, sharding_of};
 pub use sharding::{SHARDING_ATTR, read_sharding, sharding_attr};
+pub use spmd::{GLOBAL, Lying, Spmd, mark_spmd, spmd};
 
 use tofu_ir::{Attr, AttrData, Dialect, Module};
 
 /// The dialect.
 pub static DIALECT: Dialect = Dialect {
     name: "dist",
-    summary: "Meshes of devices, and how values lie on them.",
-    ops: &[&MESH],
+    summary: "Meshes of devices, how values lie on them, and what devices do together.",
+    ops: &[
+        &ALL_GATHER,
+        &ALL_REDUCE,
+        &ALL_SLICE,
+        &ALL_TO_ALL,
+        &AXIS_INDEX,
+        &FETCH,
+        &HALO_EXCHANGE,
+        &MESH,
+        &PERMUTE,
+        &REDUCE_SCATTER,
+        &TO_PARTIAL,
+    ],
     types: &[],
     attributes: &[&mesh::AXES_ATTR, &SHARDING_ATTR],
     constant: None,

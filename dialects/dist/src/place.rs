@@ -9,6 +9,7 @@ use tofu_sharding::{Mesh, Sharding};
 
 use crate::items;
 use crate::sharding::{Problem, resolve};
+use crate::spmd::{global, local_dims};
 
 /// The attribute that holds the sharding of a value.
 pub const SHARDING: &str = "dist.sharding";
@@ -127,8 +128,25 @@ fn check(module: &Module, params: Attr, place: &AttrUse<'_>) -> Result<(), Probl
             function.and_then(|function| function.results.get(index)).map(|&ty| module.type_data(ty))
         }
     };
+    let part_of = match place.target {
+        AttrTarget::Argument(index) => global(module, place.op, ARGUMENT_ATTRIBUTES, index),
+        AttrTarget::Result(index) => global(module, place.op, RESULT_ATTRIBUTES, index),
+        AttrTarget::Op | AttrTarget::Item(_) => None,
+    };
     match (ty, resolved) {
         (Some(TypeData::Tensor(tensor)), Some((_, mesh, sharding))) => {
+            if let Some(whole) = part_of {
+                let shape: Vec<Option<u64>> = whole.dims.iter().map(|dim| dim.size()).collect();
+                fits(&mesh, &sharding, &shape)?;
+                let (held, own) = (local_dims(whole, &sharding), tensor.static_dims());
+                if held != own || whole.element != tensor.element {
+                    let (part, whole) = (tensor.clone(), whole.clone());
+                    let [part, whole] =
+                        [part, whole].map(|ty| module.type_data_text(&TypeData::Tensor(ty)).to_string());
+                    return Err(wrong(format!("a `{part}` is not what a device holds of a `{whole}`")));
+                }
+                return Ok(());
+            }
             let shape: Vec<Option<u64>> = tensor.dims.iter().map(|dim| dim.size()).collect();
             fits(&mesh, &sharding, &shape)
         }
@@ -170,6 +188,18 @@ fn listed(module: &Module, function: OpId, list: &str, index: usize) -> Option<A
 }
 
 fn set_listed(module: &mut Module, function: OpId, list: &str, index: usize, sharding: Option<Attr>) {
+    set_listed_entry(module, function, list, index, SHARDING, sharding);
+}
+
+/// Sets an attribute of an argument or a result, or takes it away.
+pub(crate) fn set_listed_entry(
+    module: &mut Module,
+    function: OpId,
+    list: &str,
+    index: usize,
+    name: &str,
+    attr: Option<Attr>,
+) {
     let count = match (function_type(module, function), list) {
         (Some(function), ARGUMENT_ATTRIBUTES) => function.inputs.len(),
         (Some(function), _) => function.results.len(),
@@ -181,10 +211,10 @@ fn set_listed(module: &mut Module, function: OpId, list: &str, index: usize, sha
         dicts.iter_mut().zip(items(module, before)).for_each(|(dict, &before)| *dict = before);
     }
     let Some(dict) = dicts.get_mut(index) else { return };
-    let key = module.interner.name(SHARDING);
+    let key = module.interner.name(name);
     let mut entries = module.dict(*dict).to_vec();
     entries.retain(|&(name, _)| name != key);
-    entries.extend(sharding.map(|sharding| (key, sharding)));
+    entries.extend(attr.map(|attr| (key, attr)));
     *dict = module.interner.dict(&entries);
     if dicts.iter().all(|&dict| dict == empty) {
         module.remove_attr(function, list);

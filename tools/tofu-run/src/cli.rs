@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use tofu_opt::Language;
 
-/// Runs a function of a tensor program on one device, exactly as its ops are described
+/// Runs a function of a tensor program on one device or several, exactly as its ops are described
 #[derive(Parser, Debug)]
 #[command(
     name = "tofu-run",
@@ -35,14 +35,20 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "F.npz")]
     pub(crate) outputs: Option<PathBuf>,
     /// Compare the results with those of a NumPy archive instead of printing them
-    #[arg(long, value_name = "F.npz")]
+    #[arg(long, value_name = "F.npz", group = "reference")]
     pub(crate) expect: Option<PathBuf>,
     /// How far a result may be from the expected one, relative to that
-    #[arg(long, value_name = "R", default_value_t = 1e-5, requires = "expect", value_parser = tolerance)]
+    #[arg(long, value_name = "R", default_value_t = 1e-5, requires = "reference", value_parser = tolerance)]
     pub(crate) rtol: f64,
     /// How far a result may be from the expected one in any case
-    #[arg(long, value_name = "A", default_value_t = 1e-8, requires = "expect", value_parser = tolerance)]
+    #[arg(long, value_name = "A", default_value_t = 1e-8, requires = "reference", value_parser = tolerance)]
     pub(crate) atol: f64,
+    /// Run on so many devices; a program that is not written for each device is partitioned first
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    pub(crate) devices: Option<u64>,
+    /// Run on one device as well, and compare
+    #[arg(long, requires = "devices", conflicts_with = "expect", group = "reference")]
+    pub(crate) compare: bool,
     /// How to write diagnostics
     #[arg(long, value_name = "FORM", default_value = "human")]
     pub(crate) diagnostics: Form,

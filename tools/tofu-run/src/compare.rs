@@ -1,7 +1,5 @@
 //! Results against expected ones.
 
-use std::fmt::Write as _;
-
 use tofu_diagnostics::{Diagnostic, Span, codes};
 use tofu_tdl::Tensor;
 
@@ -47,14 +45,7 @@ pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Toleran
         match found {
             Ok(array) => {
                 let errors = Errors::of(result, &array, tolerance);
-                // Writing into a string cannot fail.
-                let _ = writeln!(
-                    table,
-                    "{name:<6} {came:<28} max abs error {:<10} max rel error {:<10} {}",
-                    show::error(errors.absolute),
-                    show::error(errors.relative),
-                    errors.verdict()
-                );
+                table.push_str(&errors.line(&name, &came));
                 wrong.extend(errors.message(&name, result, &array));
             }
             Err(message) => wrong.push(message),
@@ -64,6 +55,20 @@ pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Toleran
     let others: Vec<&str> = expected.names().filter(|name| !is_known(name)).collect();
     if !others.is_empty() {
         wrong.push(format!("no result is called {}, as expected ones are", others.join(", ")));
+    }
+    let difference = |message| Diagnostic::error(&codes::RESULTS_DIFFER, Span::NONE, message);
+    Compared { table, differences: wrong.into_iter().map(difference).collect() }
+}
+
+/// Compares results with others.
+pub(crate) fn compare_tensors(results: &[Tensor], expected: &[Tensor], tolerance: Tolerance) -> Compared {
+    let mut table = String::new();
+    let mut wrong = Vec::new();
+    for (number, (result, expected)) in results.iter().zip(expected).enumerate() {
+        let name = format!("res{number}");
+        let errors = Errors::of(result, expected, tolerance);
+        table.push_str(&errors.line(&name, &show::type_text(&result.ty())));
+        wrong.extend(errors.message(&name, result, expected));
     }
     let difference = |message| Diagnostic::error(&codes::RESULTS_DIFFER, Span::NONE, message);
     Compared { table, differences: wrong.into_iter().map(difference).collect() }
@@ -115,6 +120,16 @@ impl Errors {
             }
         }
         errors
+    }
+
+    /// A line of the table.
+    fn line(&self, name: &str, ty: &str) -> String {
+        format!(
+            "{name:<6} {ty:<28} max abs error {:<10} max rel error {:<10} {}\n",
+            show::error(self.absolute),
+            show::error(self.relative),
+            self.verdict()
+        )
     }
 
     fn verdict(&self) -> &'static str {

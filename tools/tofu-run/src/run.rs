@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use tofu_diagnostics::{ColorChoice, Diagnostic, FileId, Format, SourceMap, Span, codes, plural};
+use tofu_dialect_dist::spmd;
 use tofu_interpreter::{Interpreter, entry, signature, tensor_type};
 use tofu_ir::{Module, OpId, Registry, TensorType};
 use tofu_opt::{
@@ -17,7 +18,8 @@ use tofu_tdl::{OpaqueRegistry, Tensor};
 
 use crate::arrays;
 use crate::cli::{Arguments, Form, When};
-use crate::compare::{Tolerance, compare};
+use crate::compare::{Tolerance, compare, compare_tensors};
+use crate::devices::{run_together, sent_bytes, split};
 use crate::expectations::{self, Held};
 use crate::npz::Archive;
 use crate::{npz, random, show};
@@ -67,16 +69,52 @@ fn run(
     if arguments.names_nothing() && expectations::may_expect(text) {
         return expected(arguments, sources, file, &registry, console, streams);
     }
-    let (module, warnings) = parse_program(sources, file, whole.clone(), &registry, arguments.from)
+    let (mut module, warnings) = parse_program(sources, file, whole.clone(), &registry, arguments.from)
         .map_err(|found| (found, ERRORS))?;
     console.report(sources, &warnings);
     let named = arguments.entry.as_deref();
-    let function = entry(&module, named)
-        .map_err(|error| (vec![error], if named.is_some() { WRONG_USE } else { ERRORS }))?;
+    let found = |module: &Module| {
+        entry(module, named).map_err(|error| (vec![error], if named.is_some() { WRONG_USE } else { ERRORS }))
+    };
+    let function = found(&module)?;
     let inputs = inputs(arguments, &module, function)?;
-    let mut interpreter = Interpreter::new(&module, &OpaqueRegistry::builtin());
-    let as_written = |error| as_written(error, sources, file, whole.clone(), arguments.from);
-    let results = interpreter.run(function, &inputs).map_err(|error| (vec![as_written(error)], ERRORS))?;
+    let as_written = |(errors, code): Failed| {
+        let name = |error| as_written(error, sources, file, whole.clone(), arguments.from);
+        (errors.into_iter().map(name).collect(), code)
+    };
+    let devices = arguments.devices.filter(|&devices| devices > 1 || spmd(&module, function).is_some());
+    let results = if devices.is_none() && spmd(&module, function).is_none() {
+        alone(&module, function, &inputs).map_err(as_written)?
+    } else {
+        let single = match arguments.compare {
+            true => Some(alone(&module, function, &inputs).map_err(as_written)?),
+            false => None,
+        };
+        if let Some(devices) = devices.filter(|_| spmd(&module, function).is_none()) {
+            split(&mut module, devices).map_err(|found| (found, ERRORS))?;
+        }
+        let function = found(&module)?;
+        let message =
+            "no shardings came of partitioning it, so that there is nothing to run on several devices";
+        let none = || module.error(function, &codes::CANNOT_COMMUNICATE, message);
+        let together = run_together(&module, function, &inputs)
+            .unwrap_or_else(|| Err(none()))
+            .map_err(|error| as_written((vec![error], ERRORS)))?;
+        if let Some(single) = single {
+            let tolerance = Tolerance { relative: arguments.rtol, absolute: arguments.atol };
+            let compared = compare_tensors(&together.results, &single, tolerance);
+            let code = console.answer(
+                &(compared.table + &show::traffic(sent_bytes(&module, &together.traffic), &together.traffic)),
+                streams,
+            );
+            return if compared.differences.is_empty() {
+                Ok(code)
+            } else {
+                Err((compared.differences, ERRORS))
+            };
+        }
+        together.results
+    };
     if let Some(path) = &arguments.outputs {
         let arrays = results
             .iter()
@@ -96,6 +134,12 @@ fn run(
         return Ok(DONE);
     }
     Ok(console.answer(&show::results(&results), streams))
+}
+
+/// The results on one device.
+fn alone(module: &Module, function: OpId, inputs: &[Tensor]) -> Result<Vec<Tensor>, Failed> {
+    let mut interpreter = Interpreter::new(module, &OpaqueRegistry::builtin());
+    interpreter.run(function, inputs).map_err(|error| (vec![error], ERRORS))
 }
 
 /// Runs the functions that say what they expect, in each part of a file.
@@ -135,7 +179,11 @@ fn inputs(arguments: &Arguments, module: &Module, function: OpId) -> Result<Vec<
     let name = module.symbol_name(function).map_or("", |name| module.text(name));
     let declared = signature(module, function).map_or(&[][..], |signature| &signature.inputs);
     let mut types: Vec<TensorType> = Vec::new();
-    for &ty in declared {
+    // Of a function that is written for each device, whole tensors are given.
+    if let Some(spmd) = spmd(module, function) {
+        types.extend(spmd.arguments.into_iter().map(|lying| lying.ty));
+    }
+    for &ty in declared.iter().skip(types.len()) {
         let Some(tensor) = tensor_type(module, ty) else {
             let message = format!("`@{name}` takes a `{}`, which is no array", module.type_text(ty));
             return Err((vec![module.error(function, &codes::WRONG_ARGUMENTS, message)], ERRORS));

@@ -145,6 +145,17 @@ fn elements(tensor: &Tensor) -> String {
     out
 }
 
+/// What devices sent, as a line.
+pub(crate) fn traffic(bytes: u64, traffic: &tofu_interpreter::Traffic) -> String {
+    let times: u64 = traffic
+        .ops()
+        .iter()
+        .filter(|sending| sending.sent.iter().any(|&bytes| bytes > 0))
+        .map(|sending| sending.times)
+        .sum();
+    format!("{times} collectives, in which a device sends {bytes} bytes\n")
+}
+
 #[cfg(test)]
 mod tests {
     use tofu_ir::ElementType::{self, *};

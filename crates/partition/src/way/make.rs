@@ -70,8 +70,8 @@ struct Operand {
     layouts: Layouts,
     /// The layouts with which nothing is needed of neighbours.
     without: Layouts,
-    /// Dimensions, and the elements along them that neighbours have.
-    halo: SmallVec<[(usize, u64); 1]>,
+    /// What neighbours have.
+    halo: SmallVec<[Halo; 1]>,
     is_unread: bool,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Making<'a> {
             match *need {
                 Need::Nothing => operand.is_unread = true,
                 Need::Whole => {}
-                Need::Share { dim, missing } => {
+                Need::Share { dim, missing, size } => {
                     // A dimension of which two variables want shares is had as a whole by the second one.
                     if (0..self.axes).any(|axis| operand.layouts.on(axis) == Layout::Split(dim)) {
                         continue;
@@ -131,7 +131,7 @@ impl<'a> Making<'a> {
                         }
                     }
                     if missing > 0 {
-                        operand.halo.push((dim, missing));
+                        operand.halo.push(Halo { dim, missing, size });
                     }
                     self.reads[number] = part(self.reads[number].into()) as u64;
                 }
@@ -174,22 +174,27 @@ impl<'a> Making<'a> {
     }
 
     fn finish(self, choices: Choices) -> Option<Way> {
-        let Making { info, mesh, axes, operands, results, flops, reads } = self;
+        let Making { info, mesh, axes, mut operands, results, flops, reads } = self;
+        operands.iter_mut().for_each(|operand| operand.halo.sort_by_key(|halo| halo.dim));
         if results.iter().any(|given| !has_one_reducer(given.layouts, axes)) {
             return None;
         }
         let wanted = operands.iter().zip(&info.operands).map(|(operand, shape)| {
             let Operand { layouts, without, ref halo, is_unread } = *operand;
-            let exchanges =
-                halo.iter().map(|&(dim, missing)| exchange(mesh, axes, layouts, shape, dim, missing));
+            // One dimension after the other, so that the later ones send what came with the earlier ones. Windows of which
+            // nothing is missing are cut out at the end.
+            let exchanges = halo
+                .iter()
+                .enumerate()
+                .map(|(number, exchanged)| exchange(mesh, axes, layouts, shape, *exchanged, &halo[..number]));
             (!is_unread).then(|| Wanted { layouts, halo: exchanges.collect(), without })
         });
         let mut own: SmallVec<[Step; 1]> = SmallVec::new();
         for (given, shape) in results.iter().zip(&info.results) {
             let each = given.misplaced.iter();
-            own.extend(
-                each.map(|&(dim, elements)| exchange(mesh, axes, given.layouts, shape, dim, elements)),
-            );
+            own.extend(each.map(|&(dim, missing)| {
+                exchange(mesh, axes, given.layouts, shape, Halo { dim, missing, size: missing }, &[])
+            }));
             if !given.combined.is_empty() {
                 let bytes = local_bytes(mesh, given.layouts, shape);
                 own.push(Step { collective: Collective::AllReduce, axes: given.combined.clone(), bytes });
@@ -216,11 +221,33 @@ fn local_bytes(mesh: &Mesh, layouts: Layouts, shape: &Shape) -> u64 {
     bytes(layouts.local_elements(mesh, &shape.extents), shape.bits)
 }
 
-/// The exchange by which each device gets so many elements along a dimension that others hold.
-fn exchange(mesh: &Mesh, axes: usize, layouts: Layouts, shape: &Shape, dim: usize, elements: u64) -> Step {
+/// What a device needs of a dimension that others hold.
+#[derive(Clone, Copy)]
+struct Halo {
+    dim: usize,
+    /// The elements along it that others hold.
+    missing: u64,
+    /// All elements along it that it needs.
+    size: u64,
+}
+
+/// The exchange by which each device gets what others hold of a dimension, after those of other dimensions.
+fn exchange(
+    mesh: &Mesh,
+    axes: usize,
+    layouts: Layouts,
+    shape: &Shape,
+    Halo { dim, missing, .. }: Halo,
+    before: &[Halo],
+) -> Step {
     let along = (0..axes).filter(|&axis| layouts.on(axis) == Layout::Split(dim)).map(|axis| axis as u8);
     let each = |(other, &extent): (usize, &u64)| {
-        if other == dim { elements } else { share(extent, layouts.shards(mesh, other)) }
+        let grown = before.iter().find(|halo| halo.dim == other);
+        match grown {
+            _ if other == dim => missing,
+            Some(halo) => halo.size,
+            None => share(extent, layouts.shards(mesh, other)),
+        }
     };
     let elements = shape.extents.iter().enumerate().map(each).fold(1u64, u64::saturating_mul);
     Step { collective: Collective::HaloExchange, axes: along.collect(), bytes: bytes(elements, shape.bits) }

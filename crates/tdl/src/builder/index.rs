@@ -106,7 +106,7 @@ impl Builder {
         }
     }
 
-    pub(super) fn number(&self, id: IndexId) -> Option<i64> {
+    pub(crate) fn number(&self, id: IndexId) -> Option<i64> {
         match self.indices[id.index()] {
             Index::Const(value) => Some(value),
             _ => None,

@@ -164,6 +164,36 @@ impl<'d> Scope<'d> {
         }
     }
 
+    /// Of a condition that holds, takes as known only what it says of remainders.
+    pub(crate) fn assume_remainders(&mut self, condition: ScalarId) {
+        match *self.data.scalar(condition) {
+            Scalar::Binary(BinaryOp::And, a, b) => {
+                self.assume_remainders(a);
+                self.assume_remainders(b);
+            }
+            Scalar::Compare(Comparison::Eq, a, b) => {
+                let (&Scalar::Index(a), &Scalar::Index(b)) = (self.data.scalar(a), self.data.scalar(b))
+                else {
+                    return;
+                };
+                let (left, right) = (self.sum(a), self.sum(b));
+                self.note_remainder([(a, &right), (b, &left)]);
+                self.tighten();
+            }
+            _ => {}
+        }
+    }
+
+    /// `e mod m == r` says something about e.
+    fn note_remainder(&mut self, sides: [(IndexId, &Sum); 2]) {
+        for (side, other) in sides {
+            if let (Index::Mod(inner, modulus), true) = (self.data.index(side), other.terms.is_empty()) {
+                let (inner, modulus) = (self.sum(inner), self.extent(modulus));
+                self.congruent(&inner, other.constant, modulus);
+            }
+        }
+    }
+
     fn tighten(&mut self) {
         for number in 0..self.bounds.len() {
             let Bound { terms, congruence, .. } = self.bounds[number].clone();
@@ -204,13 +234,7 @@ impl<'d> Scope<'d> {
     fn compare(&mut self, comparison: Comparison, a: IndexId, b: IndexId) {
         let (left, right) = (self.sum(a), self.sum(b));
         if comparison == Comparison::Eq {
-            // `e mod m == r` says something about e.
-            for (side, other) in [(a, &right), (b, &left)] {
-                if let (Index::Mod(inner, modulus), true) = (self.data.index(side), other.terms.is_empty()) {
-                    let (inner, modulus) = (self.sum(inner), self.extent(modulus));
-                    self.congruent(&inner, other.constant, modulus);
-                }
-            }
+            self.note_remainder([(a, &right), (b, &left)]);
         }
         // left - right, compared with 0
         let difference = plus(left, &right, -1);
