@@ -52,7 +52,7 @@ pass_options! {
         /// Prints the layouts that were considered for this value, and what each would cost.
         pub explain: String = String::new(),
         /// How much the search may do, in units of about a nanosecond. More of it finds better plans over several axes, and better bounds.
-        pub work: u64 = 1_500_000_000,
+        pub work: u64 = 2_500_000_000,
     }
 }
 

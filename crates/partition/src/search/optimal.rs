@@ -4,7 +4,7 @@
 //! optimum: graphs of real programs are narrow.
 //!
 //! 1. The same on all axes, as if they were one: the flat plan. Of a mesh of one axis it is the optimum (within
-//!    one part in 10⁹, where the measure is time), and all is done.
+//!    one part in 10⁷, where the measure is time), and all is done.
 //! 2. Where the graph is small enough for the work that may be spent: everything on every axis, up to exchanging axes that
 //!    are alike ([`Domain::All`]), with permutations of shards between devices for free. That gives a bound, and for each
 //!    op and tensor what it does on how many axes; then, which axes these are, op by op and tensor by tensor
@@ -56,7 +56,7 @@ const NEAR_COST: i128 = 5_000;
 const ENOUGH: i128 = 100;
 
 /// The part of a cost, where it is time, that a bound may stay below it.
-const GAP: f64 = 1e-9;
+const GAP: f64 = 1e-7;
 
 /// How many memory limits the solver is given at most.
 const LIMITS: usize = 8;

@@ -199,7 +199,7 @@ pub(crate) struct DescentLane {
 }
 
 /// How far above the bound, as a part of it, a choice is as good as it gets.
-const NEAR: f64 = 1e-9;
+const NEAR: f64 = 1e-7;
 
 /// Epochs in the first cycle; each cycle is longer than the one before, up to a limit.
 const SHORTEST: f64 = 6.0;
