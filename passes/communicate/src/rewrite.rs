@@ -147,7 +147,7 @@ impl Rewriter<'_> {
                 self.yields(op, number.is_some());
                 Ok(())
             }
-            (_, Some(Control::While)) => {
+            (_, Some(Control::While | Control::Forward)) => {
                 for (index, operand) in self.module.operands(op).collect::<Vec<_>>().into_iter().enumerate() {
                     let result = self.module.result(op, index);
                     self.becomes(op, index, operand, result);
@@ -158,13 +158,6 @@ impl Rewriter<'_> {
                 let operand = self.module.operand(op, 0);
                 let whole = self.wanted(operand, Layouts::REPLICATED, op);
                 self.module.set_operand(op, 0, whole);
-                Ok(())
-            }
-            (_, Some(Control::Forward)) => {
-                for (index, operand) in self.module.operands(op).collect::<Vec<_>>().into_iter().enumerate() {
-                    let result = self.module.result(op, index);
-                    self.becomes(op, index, operand, result);
-                }
                 Ok(())
             }
             (None, Some(Control::Token)) => Ok(()),

@@ -224,10 +224,15 @@ impl Run<'_, '_> {
 
     /// Along one axis, or several alike, as long as something gets better.
     fn descend(&mut self) -> Result<(), Failure> {
-        let axes = self.prices.mesh.axes().len();
+        // Along an axis of one device, everything is the same.
+        let axes = self.prices.mesh.axes().iter().enumerate();
+        let axes: Vec<usize> = axes.filter(|(_, axis)| axis.size > 1).map(|(place, _)| place).collect();
         // Single axes first: most is to be had from them.
-        let mut groups: Vec<Vec<usize>> = (1..1usize << axes)
-            .map(|bits| (0..axes).filter(|axis| bits >> axis & 1 != 0).collect())
+        let mut groups: Vec<Vec<usize>> = (1..1usize << axes.len())
+            .map(|bits| {
+                let chosen = axes.iter().enumerate().filter(|(place, _)| bits >> place & 1 != 0);
+                chosen.map(|(_, &axis)| axis).collect()
+            })
             .collect();
         groups.sort_by_key(Vec::len);
         let mut since = 0;
