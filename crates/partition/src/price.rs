@@ -1,13 +1,16 @@
 //! What things cost: the one measure by which all searches, and all plans, are compared.
 
+mod conversions;
+
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tofu_ir::Type;
 use tofu_machine::{Kernel, Machine};
-use tofu_sharding::{Layout, Layouts, Means, Mesh, Step, conversion};
+use tofu_sharding::{Layouts, Means, Mesh, Step};
+
+use conversions::Conversions;
 
 use crate::graph::{Graph, Op, TensorId};
 use crate::op_info::OpInfo;
@@ -33,25 +36,16 @@ pub struct Prices<'a> {
     pub objective: Objective,
     /// What conversions are made of.
     pub means: Means,
-    conversions: RefCell<FxHashMap<(Type, Layouts, Layouts), u64>>,
-    even: RefCell<FxHashMap<(Layouts, Layouts), Rc<Even>>>,
-}
-
-/// The collectives of a conversion of any tensor whose dimensions lie in even shares all the way: where they do, only the
-/// size of the tensor makes a difference.
-#[derive(Debug)]
-struct Even {
-    /// What each extent must be a multiple of; those beyond are not touched.
-    multiples: SmallVec<[u64; 4]>,
-    /// The collectives for a tensor of just these extents, of elements of a byte; none if it is too large.
-    steps: Option<SmallVec<[Step; 2]>>,
+    converted: RefCell<FxHashMap<(Type, Layouts, Layouts), u64>>,
+    conversions: Conversions,
 }
 
 impl<'a> Prices<'a> {
     /// Prices on a mesh over a machine's devices.
     pub fn new(machine: &'a Machine, mesh: Mesh, objective: Objective, reduce_scatter: bool) -> Prices<'a> {
         let means = Means { reduce_scatter, ordered: true };
-        Prices { machine, mesh, objective, means, conversions: RefCell::default(), even: RefCell::default() }
+        let (converted, conversions) = Default::default();
+        Prices { machine, mesh, objective, means, converted, conversions }
     }
 
     /// The same, where shards that lie on the wrong devices are moved for nothing: no plan costs more than by the prices
@@ -59,8 +53,8 @@ impl<'a> Prices<'a> {
     #[must_use]
     pub(crate) fn unordered(&self) -> Prices<'a> {
         let means = Means { ordered: false, ..self.means };
-        let even = RefCell::default();
-        Prices { mesh: self.mesh.clone(), means, conversions: RefCell::default(), even, ..*self }
+        let (converted, conversions) = Default::default();
+        Prices { mesh: self.mesh.clone(), means, converted, conversions, ..*self }
     }
 
     /// What a collective costs.
@@ -78,23 +72,7 @@ impl<'a> Prices<'a> {
 
     /// The collectives of a conversion.
     pub fn conversion(&self, tensor: TensorShape<'_>, from: Layouts, to: Layouts) -> SmallVec<[Step; 2]> {
-        if from == to {
-            return SmallVec::new();
-        }
-        let even = self.even(from, to);
-        match even.steps(tensor.extents, tensor.bits) {
-            Some(steps) => steps,
-            None => conversion(&self.mesh, tensor.extents, tensor.bits, from, to, self.means),
-        }
-    }
-
-    fn even(&self, from: Layouts, to: Layouts) -> Rc<Even> {
-        if let Some(known) = self.even.borrow().get(&(from, to)) {
-            return Rc::clone(known);
-        }
-        let even = Rc::new(Even::new(&self.mesh, self.means, from, to));
-        self.even.borrow_mut().insert((from, to), Rc::clone(&even));
-        even
+        self.conversions.steps(&self.mesh, self.means, tensor, from, to)
     }
 
     /// What a conversion costs.
@@ -103,11 +81,11 @@ impl<'a> Prices<'a> {
             return 0;
         }
         let key = (tensor.ty, from, to);
-        if let Some(&known) = self.conversions.borrow().get(&key) {
+        if let Some(&known) = self.converted.borrow().get(&key) {
             return known;
         }
         let price = self.steps(&self.conversion(tensor, from, to));
-        self.conversions.borrow_mut().insert(key, price);
+        self.converted.borrow_mut().insert(key, price);
         price
     }
 
@@ -150,50 +128,6 @@ impl<'a> Prices<'a> {
     }
 }
 
-impl Even {
-    fn new(mesh: &Mesh, means: Means, from: Layouts, to: Layouts) -> Even {
-        let mut multiples: SmallVec<[u64; 4]> = SmallVec::new();
-        for (axis, of) in mesh.axes().iter().enumerate().take(Layouts::MAX_AXES) {
-            let (before, after) = (from.on(axis), to.on(axis));
-            let mut split = |layout: Layout| {
-                if let Layout::Split(dim) = layout {
-                    multiples.resize(multiples.len().max(dim + 1), 1);
-                    multiples[dim] = multiples[dim].saturating_mul(of.size);
-                }
-            };
-            split(before);
-            if after != before {
-                split(after);
-            }
-        }
-        // Groups of devices make it larger, not more than all of them.
-        let elements = multiples.iter().try_fold(mesh.devices(), |product, &extent| product.checked_mul(extent));
-        let steps = elements.map(|_| conversion(mesh, &multiples, u8::BITS, from, to, means));
-        Even { multiples, steps }
-    }
-
-    /// The collectives for a tensor, if its shares are even.
-    fn steps(&self, extents: &[u64], bits: u32) -> Option<SmallVec<[Step; 2]>> {
-        let steps = self.steps.as_ref()?;
-        let mut extents = extents.iter();
-        let mut many: u64 = 1;
-        for &multiple in &self.multiples {
-            let &extent = extents.next()?;
-            if extent == 0 || !extent.is_multiple_of(multiple) {
-                return None;
-            }
-            many = many.checked_mul(extent / multiple)?;
-        }
-        let many = extents.try_fold(many, |product, &extent| product.checked_mul(extent))?;
-        let scaled = |step: &Step| {
-            let bits = u128::from(step.bytes.checked_mul(many)?) * u128::from(bits);
-            let bytes = u64::try_from(bits.div_ceil(u8::BITS.into())).ok()?;
-            Some(Step { bytes, ..step.clone() })
-        };
-        steps.iter().map(scaled).collect()
-    }
-}
-
 /// A tensor, as far as conversions depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorShape<'t> {
@@ -203,42 +137,4 @@ pub struct TensorShape<'t> {
     pub extents: &'t [u64],
     /// The bits of an element.
     pub bits: u32,
-}
-
-#[cfg(test)]
-mod tests {
-    use tofu_sharding::Reducer;
-
-    use super::*;
-
-    /// What is known of a conversion from its layouts alone is what planning it says, of all shapes of which it is known.
-    #[test]
-    fn even_conversions_are_those_that_are_planned() {
-        let mesh = Mesh::new([("x", 2), ("y", 2), ("z", 3)]).unwrap();
-        let on = [Layout::Replicated, Layout::Split(0), Layout::Split(1), Layout::Partial(Reducer::Sum)];
-        let of_code = |code: usize| {
-            (0..3).fold(Layouts::REPLICATED, |of, axis| of.with(axis, on[code >> (2 * axis) & 3]))
-        };
-        let all: Vec<Layouts> = (0..64).map(of_code).collect();
-        let shapes: [&[u64]; 7] = [&[12, 24], &[144, 36, 5], &[6, 12], &[7, 12], &[12, 1], &[0, 12], &[12]];
-        let mut known = [0; 7];
-        for (reduce_scatter, ordered) in [(true, true), (true, false), (false, true)] {
-            let means = Means { reduce_scatter, ordered };
-            for (&from, &to) in all.iter().flat_map(|from| all.iter().map(move |to| (from, to))) {
-                let even = Even::new(&mesh, means, from, to);
-                for (number, extents) in shapes.iter().enumerate() {
-                    for bits in [4, 32] {
-                        let Some(steps) = even.steps(extents, bits) else { continue };
-                        known[number] += 1;
-                        let planned = conversion(&mesh, extents, bits, from, to, means);
-                        assert_eq!(steps, planned, "{extents:?} {from:?} {to:?}");
-                    }
-                }
-            }
-        }
-        // Everything of what all axes split evenly; of what has no elements, what splits nothing.
-        let all = 64 * 64 * 6;
-        assert_eq!((known[0], known[1], known[5]), (all, all, 8 * 8 * 6));
-        assert!([2, 3, 4, 6].iter().all(|&shape| 0 < known[shape] && known[shape] < all));
-    }
 }

@@ -1,0 +1,137 @@
+//! The conversions that are planned already.
+//!
+//! What a conversion takes depends on the dimensions that it splits or puts together, in their order; of such a dimension whose
+//! shares are even all the way, only the bytes depend on its extent, in proportion. So one plan does for all tensors that agree
+//! in this: that of the smallest one.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tofu_sharding::{Layout, Layouts, Means, Mesh, Step, conversion};
+
+use super::TensorShape;
+
+/// Plans of conversions on one mesh, by one kind of means.
+#[derive(Debug, Default)]
+pub(super) struct Conversions {
+    planned: RefCell<FxHashMap<Smallest, Rc<[Step]>>>,
+}
+
+/// The smallest tensor for which a conversion is the same but for the bytes: it has the dimensions that matter.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Smallest {
+    from: Layouts,
+    to: Layouts,
+    extents: SmallVec<[u64; 4]>,
+}
+
+impl Conversions {
+    /// The collectives of a conversion.
+    pub(super) fn steps(
+        &self,
+        mesh: &Mesh,
+        means: Means,
+        tensor: TensorShape<'_>,
+        from: Layouts,
+        to: Layouts,
+    ) -> SmallVec<[Step; 2]> {
+        if from == to {
+            return SmallVec::new();
+        }
+        let (smallest, times) = Smallest::of(mesh, tensor.extents, from, to);
+        let planned = self.planned.borrow().get(&smallest).map(Rc::clone);
+        let planned = planned.unwrap_or_else(|| {
+            // Elements of a byte, so that bytes are elements.
+            let steps = conversion(mesh, &smallest.extents, u8::BITS, smallest.from, smallest.to, means);
+            let steps: Rc<[Step]> = Rc::from(&steps[..]);
+            self.planned.borrow_mut().insert(smallest, Rc::clone(&steps));
+            steps
+        });
+        let scaled = |step: &Step| {
+            let elements = u128::from(step.bytes).saturating_mul(times);
+            let bytes = elements.saturating_mul(tensor.bits.into()).div_ceil(u8::BITS.into());
+            Step { bytes: u64::try_from(bytes).unwrap_or(u64::MAX), ..step.clone() }
+        };
+        planned.iter().map(scaled).collect()
+    }
+}
+
+impl Smallest {
+    /// It, and how many times as many elements there are.
+    fn of(mesh: &Mesh, extents: &[u64], from: Layouts, to: Layouts) -> (Smallest, u128) {
+        let axes = mesh.axes().len().min(Layouts::MAX_AXES);
+        // For each dimension, in how many shares it lies at most.
+        let mut shares: SmallVec<[u64; 8]> = SmallVec::from_elem(1, extents.len());
+        let mut matters: SmallVec<[bool; 8]> = SmallVec::from_elem(false, extents.len());
+        for (axis, of) in mesh.axes().iter().enumerate().take(axes) {
+            let (before, after) = (from.on(axis), to.on(axis));
+            for (layout, is_new) in [(before, true), (after, after != before)] {
+                if let Layout::Split(dim) = layout
+                    && is_new
+                {
+                    matters[dim] = true;
+                    shares[dim] = shares[dim].saturating_mul(of.size);
+                }
+            }
+        }
+        let mut smallest = Smallest { from, to, extents: SmallVec::new() };
+        let mut times: u128 = 1;
+        for (dim, &extent) in extents.iter().enumerate() {
+            let least = match extent.is_multiple_of(shares[dim]) {
+                true => shares[dim],
+                false => extent,
+            };
+            times = times.saturating_mul((extent / least).into());
+            if matters[dim] {
+                smallest.extents.push(least);
+            }
+        }
+        if !matters.iter().all(|&matters| matters) {
+            let place = |dim: usize| matters[..dim].iter().filter(|&&matters| matters).count();
+            [smallest.from, smallest.to] = [from, to].map(|layouts| {
+                (0..axes).fold(layouts, |layouts, axis| match layouts.on(axis) {
+                    Layout::Split(dim) => layouts.with(axis, Layout::Split(place(dim))),
+                    Layout::Replicated | Layout::Partial(_) => layouts,
+                })
+            });
+        }
+        (smallest, times)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tofu_ir::{ElementType, Interner};
+    use tofu_sharding::Reducer;
+
+    use super::*;
+
+    /// Each is what planning it says, of shapes that are even, not quite, have nothing in them, and have dimensions that
+    /// nothing splits.
+    #[test]
+    fn conversions_are_those_that_are_planned() {
+        let mesh = Mesh::new([("x", 2), ("y", 2), ("z", 3)]).unwrap();
+        let on = [Layout::Replicated, Layout::Split(0), Layout::Split(2), Layout::Partial(Reducer::Sum)];
+        let of_code = |code: usize| {
+            (0..3).fold(Layouts::REPLICATED, |of, axis| of.with(axis, on[code >> (2 * axis) & 3]))
+        };
+        let all: Vec<Layouts> = (0..64).map(of_code).collect();
+        let ty = Interner::new().tensor(&[1], ElementType::F32);
+        let shapes: [&[u64]; 7] =
+            [&[12, 1, 24], &[144, 5, 36], &[6, 3, 12], &[7, 9, 12], &[12, 2, 1], &[0, 7, 12], &[3, 5, 7, 11]];
+        for (reduce_scatter, ordered) in [(true, true), (true, false), (false, true)] {
+            let means = Means { reduce_scatter, ordered };
+            let conversions = Conversions::default();
+            for (&from, &to) in all.iter().flat_map(|from| all.iter().map(move |to| (from, to))) {
+                for (extents, bits) in shapes.iter().flat_map(|extents| [(*extents, 4), (*extents, 32)]) {
+                    let steps = conversions.steps(&mesh, means, TensorShape { ty, extents, bits }, from, to);
+                    let planned = conversion(&mesh, extents, bits, from, to, means);
+                    assert_eq!(steps, planned, "{extents:?} {from:?} {to:?}");
+                }
+            }
+            assert!(conversions.planned.borrow().len() < all.len() * all.len() * shapes.len());
+        }
+    }
+}
