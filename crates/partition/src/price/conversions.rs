@@ -5,6 +5,7 @@
 //! in this: that of the smallest one.
 
 use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -20,41 +21,60 @@ pub(super) struct Conversions {
 }
 
 /// The smallest tensor for which a conversion is the same but for the bytes: it has the dimensions that matter.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 struct Smallest {
     from: Layouts,
     to: Layouts,
     extents: SmallVec<[u64; 4]>,
 }
 
+/// As few words, each of which takes one step of the hash; a list has one more, for its length, which says nothing here.
+impl Hash for Smallest {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.from.hash(state);
+        self.to.hash(state);
+        self.extents.iter().for_each(|&extent| state.write_u64(extent));
+    }
+}
+
+/// A conversion as it is planned for the smallest tensor, of elements of a byte.
+pub(super) struct Planned {
+    steps: Rc<[Step]>,
+    /// How many times as many elements the tensor has.
+    times: u128,
+    bits: u32,
+}
+
+impl Planned {
+    /// The collectives, but of the smallest tensor, and the bytes of each.
+    pub(super) fn steps(&self) -> impl Iterator<Item = (&Step, u64)> {
+        self.steps.iter().map(|step| {
+            let elements = u128::from(step.bytes).saturating_mul(self.times);
+            let bytes = elements.saturating_mul(self.bits.into()).div_ceil(u8::BITS.into());
+            (step, u64::try_from(bytes).unwrap_or(u64::MAX))
+        })
+    }
+}
+
 impl Conversions {
-    /// The collectives of a conversion.
-    pub(super) fn steps(
+    /// How a tensor is converted.
+    pub(super) fn plan(
         &self,
         mesh: &Mesh,
         means: Means,
         tensor: TensorShape<'_>,
         from: Layouts,
         to: Layouts,
-    ) -> SmallVec<[Step; 2]> {
-        if from == to {
-            return SmallVec::new();
-        }
+    ) -> Planned {
         let (smallest, times) = Smallest::of(mesh, tensor.extents, from, to);
         let planned = self.planned.borrow().get(&smallest).map(Rc::clone);
-        let planned = planned.unwrap_or_else(|| {
-            // Elements of a byte, so that bytes are elements.
+        let steps = planned.unwrap_or_else(|| {
             let steps = conversion(mesh, &smallest.extents, u8::BITS, smallest.from, smallest.to, means);
             let steps: Rc<[Step]> = Rc::from(&steps[..]);
             self.planned.borrow_mut().insert(smallest, Rc::clone(&steps));
             steps
         });
-        let scaled = |step: &Step| {
-            let elements = u128::from(step.bytes).saturating_mul(times);
-            let bytes = elements.saturating_mul(tensor.bits.into()).div_ceil(u8::BITS.into());
-            Step { bytes: u64::try_from(bytes).unwrap_or(u64::MAX), ..step.clone() }
-        };
-        planned.iter().map(scaled).collect()
+        Planned { steps, times, bits: tensor.bits }
     }
 }
 
@@ -126,7 +146,9 @@ mod tests {
             let conversions = Conversions::default();
             for (&from, &to) in all.iter().flat_map(|from| all.iter().map(move |to| (from, to))) {
                 for (extents, bits) in shapes.iter().flat_map(|extents| [(*extents, 4), (*extents, 32)]) {
-                    let steps = conversions.steps(&mesh, means, TensorShape { ty, extents, bits }, from, to);
+                    let plan = conversions.plan(&mesh, means, TensorShape { ty, extents, bits }, from, to);
+                    let steps: SmallVec<[Step; 2]> =
+                        plan.steps().map(|(step, bytes)| Step { bytes, ..step.clone() }).collect();
                     let planned = conversion(&mesh, extents, bits, from, to, means);
                     assert_eq!(steps, planned, "{extents:?} {from:?} {to:?}");
                 }

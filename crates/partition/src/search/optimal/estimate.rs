@@ -10,7 +10,7 @@ use crate::search::Request;
 use crate::states::Class;
 
 /// What it takes to make an entry of the problem's matrices, in nanoseconds, which are the units of work.
-pub(super) const ENTRY: u64 = 150;
+pub(super) const ENTRY: u64 = 70;
 
 /// What it takes the solver to look at a state of a tensor.
 const STATE: u64 = 500;
