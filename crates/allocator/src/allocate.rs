@@ -126,16 +126,16 @@ const MAX_ITEMS: usize = 5_000;
 const MAX_MET: usize = 10_000_000;
 
 /// The most that is alive at once, where what was added to reach the grain need not be there in one item, the highest; and the
-/// highest end that is given.
+/// end of any item at the lowest offset that it may have.
 fn lower_bound(model: &Model) -> u64 {
     let load = model.load();
     let most = load.iter().copied().max().unwrap_or(0);
     let peak = load.iter().position(|&load| load == most).unwrap_or(0);
     let there = model.items.iter().flat_map(|item| item.parts.iter().map(move |part| (item, part)));
     let saved = there.filter(|(_, part)| part.sections().contains(&peak)).map(|(item, part)| {
-        if part.height == item.height { item.height - item.bytes } else { model.grain.saturating_sub(1) }
+        if item.parts.len() == 1 { item.height - item.bytes } else { model.grain.saturating_sub(1) }
     });
-    let fixed = model.items.iter().filter(|item| !item.parts.is_empty());
-    let ends = fixed.filter_map(|item| item.fixed.map(|offset| offset + item.bytes));
+    let needed = model.items.iter().filter(|item| !item.parts.is_empty());
+    let ends = needed.map(|item| item.fixed.unwrap_or(0) + item.bytes);
     (most - saved.max().unwrap_or(0)).max(ends.max().unwrap_or(0))
 }

@@ -37,6 +37,8 @@ pub(crate) struct Item {
     pub(crate) parts: SmallVec<[Part; 1]>,
     /// The largest height of a part.
     pub(crate) height: u64,
+    /// The smallest height of a part.
+    pub(crate) least: u64,
     /// The bytes of its largest buffer: its height without what was added to reach the grain.
     pub(crate) bytes: u64,
     /// For how long it needs anything.
@@ -198,7 +200,7 @@ fn merge(problem: &Problem, group: &[usize]) -> Result<(Item, Life), Invalid> {
     let fixed = fixed.map(|(_, offset)| offset);
     let life = life(buffers());
     let length = life.iter().map(|(span, _)| span.end - span.start).sum();
-    Ok((Item { parts: SmallVec::new(), height: 0, bytes, length, alignment, fixed }, life))
+    Ok((Item { parts: SmallVec::new(), height: 0, least: u64::MAX, bytes, length, alignment, fixed }, life))
 }
 
 /// How many bytes a group needs when: at any time those of the largest that is alive.
@@ -233,6 +235,7 @@ impl Model {
                 events.push((span.end, false, at, part));
                 let height = bytes.next_multiple_of(self.grain.max(1));
                 self.items[at].height = self.items[at].height.max(height);
+                self.items[at].least = self.items[at].least.min(height);
                 self.items[at].parts.push(Part { start: 0, end: 0, height });
             }
         }

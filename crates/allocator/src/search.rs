@@ -9,10 +9,13 @@
 //!   higher than what is above it;
 //! - when the same items with the same lowest offsets have failed before (a table of fingerprints).
 //!
+//! Where a section has room for few items only as its lowest, and nothing could lie under any of them, one of these is placed next,
+//! wherever the others are: that they are few prunes more than the order from the bottom does.
+//!
 //! What is left falls apart where no item crosses from one section to the next, and the parts are solved one by one: when one
 //! of them has no solution, the others are not looked at again. The idea of canonical placements from the bottom up and of
 //! sections is that of Moffitt, "MiniMalloc: a lightweight memory allocator for hardware-accelerated machine learning"
-//! (ASPLOS 2023); the heights that can still begin, and the table, are ours.
+//! (ASPLOS 2023); the rules on what can be lowest in a section, and the table, are ours.
 //!
 //! Which item is tried first matters more than anything else, and no rule is best everywhere: [`fit`] starts over with other
 //! orders, each time with more work.
@@ -39,6 +42,10 @@ pub(crate) enum Verdict {
 
 /// Whether all items fit below `capacity`; gives up when the work spent reaches `until`.
 pub(crate) fn fit(model: &Model, above: &Above, capacity: u64, meter: &mut Meter<'_>, until: u64) -> Verdict {
+    let needed = model.items.iter().filter(|item| !item.parts.is_empty());
+    if needed.map(|item| item.fixed.unwrap_or(0) + item.bytes).any(|end| end > capacity) {
+        return Verdict::Impossible;
+    }
     let mut budget = FIRST_BUDGET;
     for round in 0.. {
         for order in orders(model, round) {
@@ -146,6 +153,10 @@ struct Frame {
     ordered: usize,
     components: usize,
     fingerprint: u128,
+    /// Everything in it lies above this offset, or at it with a higher rank.
+    last: Option<(u64, u32)>,
+    /// Whether a candidate is the lowest of all that are left.
+    is_lowest: bool,
 }
 
 /// Where a search goes on.
@@ -240,7 +251,11 @@ impl<'m> Search<'m> {
                 }
                 Step::Enter => match frame.children.get(frame.solved).cloned() {
                     Some(items) => {
-                        let last = self.order.get(frame.ordered).copied();
+                        let placed = self.order[frame.ordered] as usize;
+                        let last = match frame.is_lowest {
+                            true => Some((self.low[placed], self.rank[placed])),
+                            false => frame.last,
+                        };
                         if self.open(items, last, meter) { Step::Place } else { Step::Back }
                     }
                     None => {
@@ -294,9 +309,8 @@ impl<'m> Search<'m> {
     }
 
     /// Begins with a component, above the item that was placed last; false if it is seen to have no solution.
-    fn open(&mut self, items: Range<usize>, last: Option<u32>, meter: &mut Meter<'_>) -> bool {
+    fn open(&mut self, items: Range<usize>, last: Option<(u64, u32)>, meter: &mut Meter<'_>) -> bool {
         let model = self.model;
-        let last = last.map(|item| (self.low[item as usize], self.rank[item as usize]));
         let first_fixed = self.components[items.clone()]
             .iter()
             .filter_map(|&at| model.items[at as usize].fixed)
@@ -314,7 +328,7 @@ impl<'m> Search<'m> {
             }
             let is_ready = Some((low, self.rank[at as usize])) > last;
             if is_ready {
-                lifts = lifts.min(end);
+                lifts = lifts.min(low + item.least);
             }
             fingerprint = fingerprint.wrapping_add(mix(at, low, is_ready));
         }
@@ -335,6 +349,7 @@ impl<'m> Search<'m> {
                 self.candidates.push(at);
             }
         }
+        let is_lowest = !self.narrow(items.clone(), begin, meter);
         let (low, rank) = (&self.low, &self.rank);
         self.candidates[begin..].sort_unstable_by_key(|&at| (low[at as usize], rank[at as usize]));
         self.frames.push(Frame {
@@ -347,6 +362,8 @@ impl<'m> Search<'m> {
             ordered: 0,
             components: 0,
             fingerprint,
+            last,
+            is_lowest,
         });
         true
     }
@@ -454,6 +471,66 @@ impl<'m> Search<'m> {
         true
     }
 
+    /// Replaces the candidates, if there is a section that leaves fewer choices: one of few items must be the lowest in it, and so
+    /// low that nothing fits under it anywhere, which is then where it can lie.
+    fn narrow(&mut self, items: Range<usize>, begin: usize, meter: &mut Meter<'_>) -> bool {
+        let model = self.model;
+        for &at in &self.components[items.clone()] {
+            let hull = model.items[at as usize].hull();
+            self.first_end[hull.start as usize..hull.end as usize].fill(0);
+        }
+        let (mut work, mut first, mut end) = (0, u32::MAX, 0);
+        for &at in &self.components[items.clone()] {
+            let bound = self.bound[at as usize];
+            for part in &model.items[at as usize].parts {
+                work += part.sections().len() as u64;
+                (first, end) = (first.min(part.start), end.max(part.end));
+                let sums = &self.sums[part.sections()];
+                for (count, sum) in self.first_end[part.sections()].iter_mut().zip(sums) {
+                    *count += u64::from(bound + sum <= self.ceiling);
+                }
+            }
+        }
+        meter.spend(work * 2);
+        let fewer = (self.candidates.len() - begin) as u64;
+        let mut sections: SmallVec<[(u64, u32); 16]> = SmallVec::new();
+        for section in first..end {
+            let count = self.first_end[section as usize];
+            if (1..fewer.min(MOST_FIRST + 1)).contains(&count) {
+                sections.push((count, section));
+            }
+        }
+        sections.sort_unstable();
+        let mut found: SmallVec<[u32; 8]> = SmallVec::new();
+        'sections: for &(_, section) in &sections {
+            let highest = self.ceiling - self.sums[section as usize];
+            found.clear();
+            for &at in &self.components[items.clone()] {
+                let item = &model.items[at as usize];
+                let covers = item.parts.iter().any(|part| (part.start..part.end).contains(&section));
+                if !covers || self.bound[at as usize] > highest {
+                    continue;
+                }
+                let met = &self.above.met[self.above.of(at)];
+                meter.spend(met.len() as u64);
+                let fits_under = met.iter().any(|&(other, _)| {
+                    let other = other as usize;
+                    !self.placed[other] && self.bound[other] + model.items[other].least <= highest
+                });
+                if fits_under {
+                    continue 'sections;
+                }
+                if self.low[at as usize] == self.bound[at as usize] {
+                    found.push(at);
+                }
+            }
+            self.candidates.truncate(begin);
+            self.candidates.extend_from_slice(&found);
+            return true;
+        }
+        false
+    }
+
     /// The components of the items that are not placed: they meet nothing of each other.
     fn split(&mut self, items: Range<usize>) -> SmallVec<[Range<usize>; 2]> {
         let model = self.model;
@@ -500,6 +577,9 @@ impl<'m> Search<'m> {
         children
     }
 }
+
+/// From how many items that can be the lowest of a section one is chosen.
+const MOST_FIRST: u64 = 4;
 
 /// How many fingerprints of what has failed are kept, as a power of two.
 const TABLE: u32 = 16;
