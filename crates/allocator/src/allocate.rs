@@ -132,7 +132,7 @@ fn lower_bound(model: &Model) -> u64 {
     let most = load.iter().copied().max().unwrap_or(0);
     let peak = load.iter().position(|&load| load == most).unwrap_or(0);
     let there = model.items.iter().flat_map(|item| item.parts.iter().map(move |part| (item, part)));
-    let saved = there.filter(|(_, part)| part.sections().contains(&peak)).map(|(item, part)| {
+    let saved = there.filter(|(_, part)| part.sections().contains(&peak)).map(|(item, _)| {
         if item.parts.len() == 1 { item.height - item.bytes } else { model.grain.saturating_sub(1) }
     });
     let needed = model.items.iter().filter(|item| !item.parts.is_empty());
