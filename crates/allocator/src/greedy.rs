@@ -30,10 +30,10 @@ pub(crate) fn greedy(model: &Model, enough: u64, meter: &mut Meter<'_>) -> Vec<u
             greedy.orders().iter().flat_map(|order| [(order, Fit::Lowest), (order, Fit::Tightest)])
         {
             let limit = best.as_ref().map_or(u64::MAX, |(arena, _)| *arena);
-            if best.is_some() && (!goes_on(&best) || meter.is_done()) {
+            if best.is_some() && (!goes_on(&best) || meter.is_done() || meter.spent >= MOST_WORK) {
                 break;
             }
-            meter.spend(greedy.pairs);
+            meter.spend(greedy.pairs * 20 + model.items.len() as u64 * 4000);
             if let Some(offsets) = greedy.in_order(order, fit, limit) {
                 best = Some((arena(model, &offsets), offsets));
             }
@@ -44,6 +44,9 @@ pub(crate) fn greedy(model: &Model, enough: u64, meter: &mut Meter<'_>) -> Vec<u
 
 /// How many pairs of items that are alive at once may be looked at for each order; with more, only time order is tried.
 const MAX_PAIRS: u64 = 100_000_000;
+
+/// No further order is begun after so much work: some hundred thousand items leave time for a few.
+const MOST_WORK: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fit {

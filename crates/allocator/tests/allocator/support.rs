@@ -1,9 +1,11 @@
 //! Random problems, and what is wrong with offsets, pair by pair.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use fastrand::Rng;
 use tofu_allocator::{Allocation, Buffer, Options, Problem, allocate};
 
-pub fn draw(random: &mut Rng, count: usize, times: u64, most: u64) -> Vec<Buffer> {
+pub(crate) fn draw(random: &mut Rng, count: usize, times: u64, most: u64) -> Vec<Buffer> {
     let buffer = |_| {
         let start = random.u64(..times);
         Buffer::new(start..random.u64(start..=times), random.u64(..=most))
@@ -11,12 +13,12 @@ pub fn draw(random: &mut Rng, count: usize, times: u64, most: u64) -> Vec<Buffer
     (0..count).map(buffer).collect()
 }
 
-pub fn placed(problem: &Problem) -> Allocation {
+pub(crate) fn placed(problem: &Problem) -> Allocation {
     allocate(problem, &Options { work: 200_000_000 }, &mut || true).unwrap()
 }
 
 /// Whether two buffers share bytes while both are alive.
-pub fn overlap(problem: &Problem, offsets: &[u64], a: usize, b: usize) -> bool {
+pub(crate) fn overlap(problem: &Problem, offsets: &[u64], a: usize, b: usize) -> bool {
     let (x, y) = (&problem.buffers[a], &problem.buffers[b]);
     let meet = |p: &std::ops::Range<u64>, q: &std::ops::Range<u64>| p.start.max(q.start) < p.end.min(q.end);
     let bytes = |at: usize| offsets[at]..offsets[at] + problem.buffers[at].bytes;
@@ -25,7 +27,7 @@ pub fn overlap(problem: &Problem, offsets: &[u64], a: usize, b: usize) -> bool {
 
 /// The smallest arena of one pool, trying every multiple of each alignment for one buffer after the other. `with[b]` is a buffer
 /// before `b` that it lies with.
-pub fn smallest(problem: &Problem, with: &[Option<usize>], most: u64) -> Option<u64> {
+pub(crate) fn smallest(problem: &Problem, with: &[Option<usize>], most: u64) -> Option<u64> {
     (0..=most).find(|&arena| fits(problem, with, arena, &mut Vec::new()))
 }
 
