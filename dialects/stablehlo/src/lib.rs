@@ -32,9 +32,11 @@
 //! | `read` | the reader |
 //! | `write` | the writer |
 //! | `shardy` | its shardings as those of `dist`, and back |
+//! | `manual` | programs that are written for each device, as manual computations |
 //! | `tell` | telling StableHLO from our own text |
 
 mod dialect;
+mod manual;
 mod read;
 mod shardy;
 mod syntax;
@@ -42,6 +44,7 @@ mod tell;
 mod write;
 
 pub use dialect::*;
+pub use manual::to_manual;
 pub use read::{ReadOptions, in_foreign_words, read, read_part};
 pub use shardy::{
     SDY_SHARDING, Shardy, keep_shardings, read_shardy, shardings_per_value, shardy_mesh, to_shardy,

@@ -168,7 +168,7 @@ fn mesh_to_shardy(module: &mut Module, op: OpId) {
 }
 
 /// As Shardy's attribute; the reducer if it is none of Shardy's.
-fn encode(
+pub(crate) fn encode(
     module: &mut Module,
     mesh_name: &str,
     mesh: &Mesh,
@@ -262,7 +262,7 @@ fn in_order(module: &Module, written: Attr, mesh: &Mesh) -> Result<(), String> {
 }
 
 /// The items of an array; an empty one is a list of integers.
-fn items(module: &Module, list: Attr) -> &[Attr] {
+pub(crate) fn items(module: &Module, list: Attr) -> &[Attr] {
     match module.attr_data(list) {
         AttrData::Array(items) => items,
         _ => &[],
