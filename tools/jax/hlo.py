@@ -35,7 +35,13 @@ def group_size(rest, devices):
     if listed:
         return len(listed.group(1).split(","))
     iota = re.search(r"replica_groups=\[(\d+),(\d+)\]", rest)
-    return int(iota.group(2)) if iota else devices
+    if iota:
+        return int(iota.group(2))
+    named = re.search(r"replica_groups=mesh\[(.*?)\] \{(.*?)\}", rest)
+    if named:
+        sizes = dict(re.findall(r"'([^']*)'=(\d+)", named.group(1)))
+        return math.prod(int(sizes[axis]) for axis in re.findall(r"'([^']*)'", named.group(2)))
+    return devices
 
 
 def sent(kind, result, rest, devices):

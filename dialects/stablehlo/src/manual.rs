@@ -7,8 +7,8 @@
 //!   return %y                                                                 %y = stablehlo.all_gather(%a) …
 //! ```
 //!
-//! XLA compiles such a body one to one, so what devices send is what the plan says. Shares of a manual computation must be even: what is
-//! padded here is padded outside of it, and cut off behind it. There, outside, XLA holds such a dimension whole.
+//! XLA compiles such a body one to one, so what devices send is what the plan says. Shares of a manual computation must be even; an
+//! argument or result of shares that are not comes in and goes out with those dimensions whole, and is cut, or gathered, inside.
 //!
 //! | file | holds |
 //! |---|---|
@@ -23,12 +23,11 @@ mod site;
 use tofu_diagnostics::{Diagnostic, codes};
 use tofu_dialect_dist::{self as dist, Lying, Spmd};
 use tofu_dialect_func::{FUNC, RETURN, body};
-use tofu_dialect_tensor::{pad, slice, splat};
 use tofu_ir::{
     ARGUMENT_ATTRIBUTES, AttrData, BlockId, Builder, DialectAttr, FUNCTION_TYPE, Module, OpId,
     RESULT_ATTRIBUTES, Type, TypeData, ValueId,
 };
-use tofu_sharding::{DimSharding, Mesh, Sharding};
+use tofu_sharding::{Axes, DimSharding};
 
 use crate::dialect::{MANUAL_AXES, MANUAL_COMPUTATION, SDY_RETURN, SHARDING_PER_VALUE};
 use crate::shardy::{encode, items};
@@ -47,7 +46,8 @@ pub fn to_manual(module: &mut Module) -> Result<(), Vec<Diagnostic>> {
         };
         let Some(name) = mesh_name(module, function) else { continue };
         let made = Collectives::expand(module, function, block, &spmd.mesh)
-            .and_then(|()| Around { function, spmd: &spmd, name: &name }.put(module, block));
+            .and_then(|collectives| at_edges(collectives, &spmd))
+            .and_then(|spmd| Around { function, spmd: &spmd, name: &name }.put(module, block));
         found.extend(made.err());
     }
     if found.is_empty() { Ok(()) } else { Err(found) }
@@ -60,6 +60,32 @@ fn mesh_name(module: &Module, function: OpId) -> Option<String> {
     let attr = dicts.find_map(|&dict| module.dict_entry(dict, dist::SHARDING))?;
     let (op, ..) = dist::read_sharding(module, function, attr)?;
     module.symbol_name(op).map(|name| module.text(name).to_owned())
+}
+
+/// Cuts arguments and gathers results whose shares are not even, inside of the function; what it takes and gives then.
+fn at_edges(mut collectives: Collectives<'_>, spmd: &Spmd) -> Result<Spmd, Diagnostic> {
+    let mut outer = Spmd { mesh: spmd.mesh.clone(), arguments: Vec::new(), results: Vec::new() };
+    for (index, lying) in spmd.arguments.iter().enumerate() {
+        let (outside, uneven) = outside(lying);
+        if !uneven.is_empty() {
+            collectives.cut_argument(index, &local_dims(&outside), &uneven)?;
+        }
+        outer.arguments.push(outside);
+    }
+    for (index, lying) in spmd.results.iter().enumerate() {
+        let (outside, uneven) = outside(lying);
+        if !uneven.is_empty() {
+            collectives.gather_result(index, &local_dims(&outside), &uneven)?;
+        }
+        outer.results.push(outside);
+    }
+    collectives.end();
+    Ok(outer)
+}
+
+fn local_dims(lying: &Lying) -> Vec<u64> {
+    let dims = lying.ty.static_dims().unwrap_or_default();
+    lying.sharding.local_shape(&dims).to_vec()
 }
 
 /// A function of whole tensors around its body.
@@ -83,19 +109,18 @@ impl Around<'_> {
             let name = module.value_name(argument);
             module.set_value_name(argument, None);
             module.set_value_name(value, name);
-            operands.push((value, lying));
+            operands.push(value);
         }
-        let operands = operands
-            .into_iter()
-            .map(|(value, lying)| padded(module, outer, value, lying, mesh))
-            .collect::<Result<Vec<_>, _>>()?;
+        let [inputs, outputs] = [arguments, results].map(|all| {
+            let ty = |lying: &Lying| module.interner.ty(TypeData::Tensor(lying.ty.clone()));
+            all.iter().map(ty).collect::<Vec<Type>>()
+        });
         let [inside, outside] =
             [arguments, results].map(|all| self.shardings(module, all)).map(|all| all.map_err(|e| *e));
         let (inside, outside) = (inside?, outside?);
         let axes: Vec<_> = mesh.axes().iter().map(|axis| module.interner.string(&axis.name)).collect();
         let axes = module.interner.attr(AttrData::Array(axes.into()));
         let axes = module.interner.attr(AttrData::Dialect(DialectAttr { def: &MANUAL_AXES, params: axes }));
-        let types: Vec<Type> = results.iter().map(|lying| padded_type(module, lying, mesh)).collect();
         let computation = Builder::at_end(module, outer)
             .origin(self.function)
             .op(&MANUAL_COMPUTATION)
@@ -104,7 +129,7 @@ impl Around<'_> {
             .attr("manual_axes", axes)
             .attr("out_shardings", outside)
             .region()
-            .results(types)
+            .results(outputs.iter().copied())
             .build();
         let body = module.region(computation, 0);
         blocks.into_iter().for_each(|block| module.attach_block(body, block));
@@ -114,20 +139,12 @@ impl Around<'_> {
             module.erase(end);
         }
         let given: Vec<ValueId> = module.results(computation).collect();
-        let given = given
-            .into_iter()
-            .zip(results)
-            .map(|(value, lying)| cut(module, outer, value, lying))
-            .collect::<Result<Vec<_>, _>>()?;
         Builder::at_end(module, outer).origin(self.function).op(&RETURN).operands(given).build();
-        let [inputs, outputs] = [arguments, results].map(|all| {
-            let ty = |lying: &Lying| module.interner.ty(TypeData::Tensor(lying.ty.clone()));
-            all.iter().map(ty).collect::<Vec<Type>>()
-        });
         let ty = module.interner.function(&inputs, &outputs);
         let ty = module.interner.attr(AttrData::Type(ty));
         module.set_attr(self.function, FUNCTION_TYPE, ty);
-        self.say_outside(module)
+        self.say_outside(module);
+        Ok(())
     }
 
     /// The shardings of values that the computation takes or gives.
@@ -135,7 +152,7 @@ impl Around<'_> {
         let shardings = all
             .iter()
             .map(|lying| {
-                encode(module, self.name, &self.spmd.mesh, &closed(&lying.sharding))
+                encode(module, self.name, &self.spmd.mesh, &lying.sharding)
                     .ok()
                     .filter(|_| lying.sharding.partial.is_none())
             })
@@ -148,21 +165,15 @@ impl Around<'_> {
         Ok(module.interner.attr(AttrData::Dialect(DialectAttr { def: &SHARDING_PER_VALUE, params })))
     }
 
-    /// Says of the function how its whole tensors lie, those that are split evenly.
-    fn say_outside(&self, module: &mut Module) -> Result<(), Diagnostic> {
+    /// Says of the function how its whole tensors lie.
+    fn say_outside(&self, module: &mut Module) {
         let Spmd { mesh, arguments, results } = self.spmd;
         for (list, all) in [(ARGUMENT_ATTRIBUTES, arguments), (RESULT_ATTRIBUTES, results)] {
             let Some(attr) = module.attr(self.function, list) else { continue };
             let dicts = items(module, attr).to_vec();
             let mut changed = Vec::new();
             for (dict, lying) in dicts.into_iter().zip(all) {
-                let mut sharding = closed(&lying.sharding);
-                for (dim, extent) in sharding.dims.iter_mut().zip(&lying.ty.dims) {
-                    if extent.size().is_some_and(|size| !size.is_multiple_of(dim.shards())) {
-                        *dim = DimSharding::default();
-                    }
-                }
-                let sharding = dist::sharding_attr(module, self.name, mesh, &sharding);
+                let sharding = dist::sharding_attr(module, self.name, mesh, &lying.sharding);
                 let kept: Vec<_> = module.dict(dict).to_vec();
                 let entries: Vec<_> = kept
                     .into_iter()
@@ -177,53 +188,19 @@ impl Around<'_> {
             let attr = module.interner.attr(AttrData::Array(changed.into()));
             module.set_attr(self.function, list, attr);
         }
-        Ok(())
     }
 }
 
-/// Shardy pads without a word, and the shares of a manual computation are all there is.
-fn closed(sharding: &Sharding) -> Sharding {
-    let mut sharding = sharding.clone();
-    sharding.dims.iter_mut().for_each(|dim| (dim.open, dim.padded) = (false, false));
-    sharding
-}
-
-/// The extents of all shares together.
-fn padded_dims(lying: &Lying) -> Vec<u64> {
-    let dims = lying.ty.dims.iter().zip(&lying.sharding.dims);
-    dims.map(|(extent, dim)| extent.size().unwrap_or(0).next_multiple_of(dim.shards().max(1))).collect()
-}
-
-fn padded_type(module: &mut Module, lying: &Lying, _: &Mesh) -> Type {
-    module.interner.tensor(&padded_dims(lying), lying.ty.element)
-}
-
-/// A whole tensor with its shares padded.
-fn padded(
-    module: &mut Module,
-    block: BlockId,
-    value: ValueId,
-    lying: &Lying,
-    _: &Mesh,
-) -> Result<ValueId, Diagnostic> {
-    let dims = lying.ty.static_dims().unwrap_or_default();
-    let high: Vec<i64> = padded_dims(lying).iter().zip(&dims).map(|(all, own)| (all - own) as i64).collect();
-    if high.iter().all(|&high| high == 0) {
-        return Ok(value);
+/// How it lies outside of the computation: split where shares are even. The axes of the dimensions that are split inside only.
+fn outside(lying: &Lying) -> (Lying, Vec<(usize, Axes)>) {
+    let mut outside = lying.clone();
+    let mut uneven = Vec::new();
+    for (number, (dim, extent)) in outside.sharding.dims.iter_mut().zip(&lying.ty.dims).enumerate() {
+        (dim.open, dim.padded) = (false, false);
+        if extent.size().is_some_and(|size| !size.is_multiple_of(dim.shards())) {
+            uneven.push((number, dim.axes.iter().filter_map(|axis| u8::try_from(axis.axis).ok()).collect()));
+            *dim = DimSharding::default();
+        }
     }
-    let none = vec![0; dims.len()];
-    let ty = module.interner.tensor(&[], lying.ty.element);
-    let mut builder = Builder::at_end(module, block);
-    let zero = splat(&mut builder, ty, 0.0)?;
-    pad(&mut builder, value, zero, &none, &high, &none)
-}
-
-/// The whole tensor without the padding of its shares.
-fn cut(module: &mut Module, block: BlockId, value: ValueId, lying: &Lying) -> Result<ValueId, Diagnostic> {
-    let dims: Vec<u64> = lying.ty.static_dims().unwrap_or_default().to_vec();
-    if padded_dims(lying) == dims {
-        return Ok(value);
-    }
-    let limit: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
-    slice(&mut Builder::at_end(module, block), value, &vec![0; dims.len()], &limit, &vec![1; dims.len()])
+    (outside, uneven)
 }
