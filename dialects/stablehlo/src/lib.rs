@@ -31,10 +31,12 @@
 //! | `dialect` | dialects for what ours have no place for: shardings, hints to XLA, ops that are not known |
 //! | `read` | the reader |
 //! | `write` | the writer |
+//! | `constrain` | shardings of values, as constraints |
 //! | `shardy` | its shardings as those of `dist`, and back |
 //! | `manual` | programs that are written for each device, as manual computations |
 //! | `tell` | telling StableHLO from our own text |
 
+mod constrain;
 mod dialect;
 mod manual;
 mod read;

@@ -73,7 +73,12 @@ impl<'a> Collectives<'a> {
     }
 
     /// An argument comes with these dimensions whole, as a buffer of these extents, and each device keeps its part.
-    pub(super) fn cut_argument(&mut self, index: usize, whole: &[u64], dims: &[Split]) -> Result<(), Diagnostic> {
+    pub(super) fn cut_argument(
+        &mut self,
+        index: usize,
+        whole: &[u64],
+        dims: &[Split],
+    ) -> Result<(), Diagnostic> {
         let Some(&argument) = self.site.module.arguments(self.block).get(index) else { return Ok(()) };
         let to = self.site.dims(argument);
         let ty = self.site.ty(whole, self.site.element(argument));
@@ -92,7 +97,12 @@ impl<'a> Collectives<'a> {
     }
 
     /// A result goes out with these dimensions whole, as a buffer of these extents.
-    pub(super) fn gather_result(&mut self, index: usize, whole: &[u64], dims: &[Split]) -> Result<(), Diagnostic> {
+    pub(super) fn gather_result(
+        &mut self,
+        index: usize,
+        whole: &[u64],
+        dims: &[Split],
+    ) -> Result<(), Diagnostic> {
         let Some(end) = self.site.module.last_op(self.block) else { return Ok(()) };
         self.site.op = end;
         let value = self.site.module.operand(end, index);
