@@ -13,8 +13,8 @@
 use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, codes};
 use tofu_ir::{
-    AttrClass, AttrData, Builder, ElementType, INT, Module, OpDef, OpId, TensorType, Trait, Type, TypeData,
-    ValueId, op, required, tensor,
+    Attr, AttrClass, AttrData, Builder, ElementType, INT, Module, OpDef, OpId, TensorType, Trait, Type,
+    TypeData, ValueId, op, required, tensor,
 };
 use tofu_sharding::{Action, Axes, AxisRef, Communicate, Communication, Kind, Mesh, Move, Reducer, Sharding};
 
@@ -27,10 +27,13 @@ pub const TO: &str = "to";
 /// The attribute that says how a tensor lies of which something is fetched, or along which axes devices are counted.
 pub const OF: &str = "of";
 
-const IS_SHARDING: AttrClass = AttrClass {
-    name: "a sharding (`#dist.sharding<@m, [{x}]>`)",
-    contains: |module, attr| matches!(module.attr_data(attr), AttrData::Dialect(dialect) if std::ptr::eq(dialect.def, &SHARDING_ATTR)),
-};
+const IS_SHARDING: AttrClass =
+    AttrClass { name: "a sharding (`#dist.sharding<@m, [{x}]>`)", contains: is_sharding };
+
+/// Whether an attribute is a sharding.
+pub(crate) fn is_sharding(module: &Module, attr: Attr) -> bool {
+    matches!(module.attr_data(attr), AttrData::Dialect(dialect) if std::ptr::eq(dialect.def, &SHARDING_ATTR))
+}
 
 macro_rules! conversions {
     ($($(#[$doc:meta])* $name:ident = $op:literal, $summary:literal, $operand:literal: $from:literal => $to:literal, $result:literal;)*) => {
@@ -253,7 +256,7 @@ fn communication(module: &Module, op: OpId) -> Option<Communication> {
         return Some(Communication { mesh, kind: Kind::Fetch { dim, axes, start, step, extent } });
     }
     let ((_, mesh, from), (_, other, to)) = (sharding(FROM)?, sharding(TO)?);
-    let action = action(module, op, &mesh, &from, &to).filter(|_| mesh == other)?;
+    let action = action_of(module.def(op), &mesh, &from, &to).filter(|_| mesh == other)?;
     Some(Communication { mesh, kind: Kind::Convert(action) })
 }
 
@@ -263,8 +266,8 @@ fn whole(mesh: &Mesh, axes: &[AxisRef]) -> Option<Axes> {
         .collect()
 }
 
-/// What brings a tensor from one sharding to another in one step, if the op is the one that does.
-fn action(module: &Module, op: OpId, mesh: &Mesh, from: &Sharding, to: &Sharding) -> Option<Action> {
+/// What brings a tensor from one sharding to another in one step, if an op of this kind does.
+pub(crate) fn action_of(def: &OpDef, mesh: &Mesh, from: &Sharding, to: &Sharding) -> Option<Action> {
     if from.dims.len() != to.dims.len() {
         return None;
     }
@@ -293,7 +296,7 @@ fn action(module: &Module, op: OpId, mesh: &Mesh, from: &Sharding, to: &Sharding
         all.sort_unstable();
         all
     };
-    let is = |def: &'static OpDef| module.is(op, def);
+    let is = |other: &'static OpDef| std::ptr::eq(def, other);
     let reduces =
         |reducer: Option<Reducer>| reducer.filter(|_| next_reducer.is_none_or(|next| Some(next) == reducer));
     if is(&ALL_GATHER) && same_terms {
@@ -355,9 +358,6 @@ fn exchange(before: &[Axes], after: &[Axes]) -> Option<Action> {
 }
 
 fn verify_conversion(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
-    let (before, after) =
-        (module.tensor_type(module.operand(op, 0)), module.tensor_type(module.result(op, 0)));
-    let (Some(before), Some(after)) = (before, after) else { return };
     let name = module.def(op).written_name();
     let Some(Communication { mesh, kind: Kind::Convert(action) }) = communication(module, op) else {
         let message = format!("`{name}` does not lead from the one sharding to the other");
@@ -366,8 +366,24 @@ fn verify_conversion(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
         found.push(module.error(op, &codes::WRONG_SHARDING, message).help(help));
         return;
     };
+    verify_part(module, op, 0, (&mesh, &action, module.attr(op, FROM)), found);
+}
+
+/// Checks the types of operand and result number `index` of a conversion from a sharding.
+pub(crate) fn verify_part(
+    module: &Module,
+    op: OpId,
+    index: usize,
+    (mesh, action, from): (&Mesh, &Action, Option<Attr>),
+    found: &mut Vec<Diagnostic>,
+) {
+    let name = module.def(op).written_name();
+    let (before, after) =
+        (module.tensor_type(module.operand(op, index)), module.tensor_type(module.result(op, index)));
+    let (Some(before), Some(after)) = (before, after) else { return };
+    let sharding = from.and_then(|from| read_sharding(module, op, from));
     let (Some(from), Some(to)) = (before.static_dims(), after.static_dims()) else { return };
-    let rank = from_rank(module, op).unwrap_or(from.len());
+    let rank = sharding.map_or(from.len(), |(_, _, sharding)| sharding.dims.len());
     if rank != from.len() || from.len() != to.len() || before.element != after.element {
         let message = format!(
             "`{name}` gives a tensor of the same rank and element type as its operand, and as its shardings"
@@ -380,7 +396,7 @@ fn verify_conversion(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
         let of = |dims: &[(usize, Axes)]| {
             dims.iter().filter(|(other, _)| *other == dim).map(|(_, axes)| size(axes)).product::<u64>()
         };
-        match &action {
+        match action {
             Action::Gather(dims) => (of(dims), 1),
             Action::Slice(dims) | Action::Scatter(_, dims) => (1, of(dims)),
             Action::Embed(_, other, axes) if *other == dim => (size(axes), 1),
@@ -404,11 +420,6 @@ fn verify_conversion(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
             found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
         }
     }
-}
-
-fn from_rank(module: &Module, op: OpId) -> Option<usize> {
-    let (_, _, from) = read_sharding(module, op, module.attr(op, FROM)?)?;
-    Some(from.dims.len())
 }
 
 fn verify_fetch(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {

@@ -1,7 +1,8 @@
 //! What the shardings of a function mean: the plan that keeps tensors like that.
 
 use tofu_diagnostics::{Diagnostic, Span, codes};
-use tofu_dialect_dist::{read_sharding, result_sharding, sharding_of, spmd};
+use tofu_dialect_dist::{SHARDING, read_sharding, result_sharding, sharding_of, spmd};
+use tofu_dialect_stablehlo::converts_sharding;
 use tofu_ir::{Attr, Module, OpId, ValueId};
 use tofu_machine::Machine;
 use tofu_memory::{Assumptions, Liveness, trip_count};
@@ -10,6 +11,8 @@ use tofu_partition::{
 };
 use tofu_sharding::{Layouts, Mesh, Sharding, Step};
 use tofu_tdl::Descriptions;
+
+use crate::insert::Inserting;
 
 /// What devices exchange, as the plan has it.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +26,17 @@ impl Exchanges {
     /// The collectives in the text of the program, each with how often it is done in a step.
     pub fn steps(&self) -> &[(Step, u64)] {
         &self.sent
+    }
+
+    /// A collective is done one time less; so many times, if it stands in a loop.
+    pub(crate) fn forget(&mut self, step: &Step, times: u64) {
+        let known = self.sent.iter().position(|(other, often)| other == step && *often == times);
+        known.map(|place| self.sent.remove(place));
+    }
+
+    /// A collective more.
+    pub(crate) fn add(&mut self, step: Option<Step>, times: u64) {
+        self.sent.extend(step.map(|step| (step, times)));
     }
 
     /// The mesh over the devices.
@@ -64,14 +78,14 @@ impl Planned {
         module: &Module,
         function: OpId,
         descriptions: &Descriptions,
-        machine: Machine,
-        reduce_scatter: bool,
+        inserting: &Inserting,
     ) -> Result<Option<Planned>, Diagnostic> {
         if spmd(module, function).is_some() {
             return Ok(None);
         }
         let Some((mesh_op, mesh)) = mesh_of(module, function) else { return Ok(None) };
-        let machine = machine.with_devices(mesh.devices(), Span::NONE)?;
+        let machine = inserting.machine.clone().with_devices(mesh.devices(), Span::NONE)?;
+        let reduce_scatter = inserting.reduce_scatter;
         let liveness =
             Liveness::assuming(module, function, descriptions, &Assumptions { ties_are_donated: true })?;
         let facts = Facts {
@@ -79,7 +93,7 @@ impl Planned {
             ties: &[],
             own_results: &[],
             in_memory: &|value| liveness.is_materialized(value),
-            converts: &|_| false,
+            converts: &|op| converts(module, op),
         };
         let graph = Graph::of(module, function, descriptions, &facts)?;
         let reading = Reading { module, function, mesh: &mesh };
@@ -151,6 +165,11 @@ impl Planned {
         let priced = stored.layouts().map(|from| (prices.convert(self.shape(tensor), from, to), from));
         priced.min_by_key(|(price, _)| *price).unwrap_or((0, stored.first))
     }
+}
+
+/// Whether an op only says that a value lies otherwise behind it.
+pub(crate) fn converts(module: &Module, op: OpId) -> bool {
+    converts_sharding(module, op) && module.attr(op, SHARDING).is_some()
 }
 
 /// The mesh of the first sharding of a function.

@@ -6,19 +6,19 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, codes};
-use tofu_dialect_dist::{Lying, Range, SHARDING, Spmd, mark_spmd, set_result_sharding, set_sharding};
+use tofu_dialect_dist::{Range, SHARDING, mark_spmd, set_result_sharding, set_sharding};
 use tofu_dialect_func::body;
 use tofu_dialect_tensor::splat;
 use tofu_ir::{
     AttrData, BlockId, Builder, Control, FUNCTION_TYPE, Module, OpId, TensorType, Type, TypeData, ValueId,
 };
 use tofu_partition::{OpKind, Prices, TensorId, Wanted, lacks, way_of};
-use tofu_sharding::{Layout, Layouts, share};
+use tofu_sharding::{Layout, Layouts, Lying, Spmd, share};
 use tofu_tdl::{Descriptions, Mask, Reducer, Window};
 
 use crate::convert::{Made, Place};
 use crate::mask::{Kept, mask};
-use crate::planned::Planned;
+use crate::planned::{Planned, converts};
 use crate::share::{Share, Shares, result_dims};
 
 /// Rewrites a function as its plan says.
@@ -40,6 +40,7 @@ pub(crate) fn rewrite(
         tensor_of.extend(tensor.values.iter().map(|&value| (value, number as TensorId)));
     }
     let of_op = planned.ops.iter().enumerate().map(|(number, op)| (op.id, number)).collect();
+    let conversions: Vec<OpId> = module.walk(function).filter(|&op| converts(module, op)).collect();
     let prices = planned.prices();
     let mut rewriter = Rewriter {
         module,
@@ -62,7 +63,13 @@ pub(crate) fn rewrite(
             rewriter.op(op)?;
         }
     }
-    rewriter.mark(&arguments, globals)
+    rewriter.mark(&arguments, globals)?;
+    // What ops said that only convert is done.
+    for op in conversions {
+        let given: Vec<ValueId> = module.operands(op).collect();
+        module.replace(op, &given);
+    }
+    Ok(())
 }
 
 struct Rewriter<'a> {

@@ -2,12 +2,13 @@
 
 use tofu_diagnostics::{Diagnostic, Severity, codes};
 use tofu_dialect_func::body;
+use tofu_dialect_stablehlo::converts_sharding;
 use tofu_ir::{Control, Module, OpId, ValueId};
 use tofu_memory::{Assumptions, Liveness, TRIP_COUNT, Transient, trip_count};
 use tofu_partition::{Facts, Graph, Plan, TensorId};
 use tofu_tdl::Descriptions;
 
-use crate::incoming::{Pin, Place, converts};
+use crate::incoming::{Pin, Place};
 
 /// What analyses say of a function.
 #[derive(Debug)]
@@ -81,7 +82,7 @@ impl Known {
             ties: &self.ties,
             own_results: &self.own_results,
             in_memory: &|value| self.liveness.is_materialized(value),
-            converts: &|op| converts(module, op),
+            converts: &|op| converts_sharding(module, op),
         };
         Graph::of(module, function, descriptions, &facts)
     }

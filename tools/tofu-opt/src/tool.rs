@@ -49,6 +49,7 @@ impl Tool {
             Entry::pass::<tofu_pass_shape::InferShapes>(),
             Entry::pass::<tofu_pass_inline::Inline>(),
             Entry::pass::<tofu_pass_partition::Partition>(),
+            Entry::pass::<tofu_pass_communicate::CheckEquivalence>(),
             Entry::pass::<tofu_pass_communicate::InsertCommunication>(),
             Entry::pass::<tofu_pass_describe::PrintCosts>(),
             Entry::pass::<tofu_pass_describe::PrintDescriptions>(),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::Parser;
 use tofu_diagnostics::{ColorChoice, Diagnostic, FileId, Format, SourceMap, Span, codes, plural};
 use tofu_dialect_dist::spmd;
+use tofu_equivalence::{Tolerance, draw, run_together, sent_bytes};
 use tofu_interpreter::{Interpreter, entry, signature, tensor_type};
 use tofu_ir::{Module, OpId, Registry, TensorType};
 use tofu_opt::{
@@ -18,11 +19,11 @@ use tofu_tdl::{OpaqueRegistry, Tensor};
 
 use crate::arrays;
 use crate::cli::{Arguments, Form, When};
-use crate::compare::{Tolerance, compare, compare_tensors};
-use crate::devices::{run_together, sent_bytes, split};
+use crate::compare::{compare, compare_tensors};
+use crate::devices::split;
 use crate::expectations::{self, Held};
 use crate::npz::Archive;
-use crate::{npz, random, show};
+use crate::{npz, show};
 
 /// Diagnostics, and the exit code that they make.
 type Failed = (Vec<Diagnostic>, u8);
@@ -97,8 +98,9 @@ fn run(
         let message =
             "no shardings came of partitioning it, so that there is nothing to run on several devices";
         let none = || module.error(function, &codes::CANNOT_COMMUNICATE, message);
-        let together = run_together(&module, function, &inputs)
-            .unwrap_or_else(|| Err(none()))
+        let together = spmd(&module, function)
+            .ok_or_else(none)
+            .and_then(|signature| run_together(&module, function, &signature, &inputs))
             .map_err(|error| as_written((vec![error], ERRORS)))?;
         if let Some(single) = single {
             let tolerance = Tolerance { relative: arguments.rtol, absolute: arguments.atol };
@@ -191,7 +193,7 @@ fn inputs(arguments: &Arguments, module: &Module, function: OpId) -> Result<Vec<
         types.push(tensor);
     }
     if let Some(seed) = arguments.random {
-        return random::draw(seed, &types)
+        return draw(seed, &types)
             .map_err(|message| (vec![module.error(function, &codes::WRONG_ARGUMENTS, message)], ERRORS));
     }
     let archive = match &arguments.inputs {

@@ -10,17 +10,17 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use tofu_diagnostics::Diagnostic;
-use tofu_dialect_dist::{build_mesh, set_result_sharding, set_sharding, sharding_attr};
+use tofu_dialect_dist::{build_mesh, set_result_sharding, set_sharding, sharding_attr, spmd};
 use tofu_dialect_func::{build_function, build_return};
 use tofu_dialect_tensor as tensor;
+use tofu_equivalence::{Tolerance, difference, run_together, sent_bytes};
 use tofu_interpreter::Interpreter;
 use tofu_ir::{
     AttrData, Builder, ElementType, FUNCTION_TYPE, FunctionType, Module, OpId, Registry, TypeData, ValueId,
     verify,
 };
 use tofu_machine::Machines;
-use tofu_pass_communicate::{Exchanges, insert};
-use tofu_run::{Tolerance, difference, run_together, sent_bytes};
+use tofu_pass_communicate::{Exchanges, Inserting, insert};
 use tofu_sharding::{Layout, Layouts, Mesh, Reducer, share};
 use tofu_syntax::{PrintOptions, print};
 use tofu_tdl::{Descriptions, OpaqueRegistry, Tensor};
@@ -81,15 +81,16 @@ fn check(registry: &Arc<Registry>, seed: u64) -> Result<(), String> {
         format!("{what}\n{before}\n{}", print(module, &PrintOptions::default()))
     };
     let machine = Machines::default().default_machine().clone();
-    let exchanges = insert(&mut module, function, &Descriptions::new(), machine, true);
+    let exchanges = insert(&mut module, function, &Descriptions::new(), &Inserting::for_machine(machine));
     let exchanges =
         exchanges.map_err(|error| told(format!("{} {:?}", error.message, error.notes), &module))?;
     let Some(exchanges) = exchanges else { return Ok(()) };
     if let Some(wrong) = verify(&module).first() {
         return Err(told(format!("not valid: {}", wrong.message), &module));
     }
-    let together = run_together(&module, function, &arguments)
-        .ok_or_else(|| told("no program for each device".to_owned(), &module))?
+    let signature =
+        spmd(&module, function).ok_or_else(|| told("no program for each device".to_owned(), &module))?;
+    let together = run_together(&module, function, &signature, &arguments)
         .map_err(|error: Diagnostic| told(error.message, &module))?;
     let tolerance = Tolerance { relative: 1e-4, absolute: 1e-4 };
     for (number, (own, whole)) in together.results.iter().zip(&single).enumerate() {

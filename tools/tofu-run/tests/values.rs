@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tofu_diagnostics::SourceMap;
+use tofu_equivalence::{Tolerance, difference};
 use tofu_interpreter::{Interpreter, entry, signature, tensor_type};
 use tofu_ir::{ElementType, Registry};
 use tofu_opt::{Log, Streams, Tool, read_program};
-use tofu_run::{Archive, Tolerance, difference, tensor};
+use tofu_run::{Archive, tensor};
 use tofu_tdl::{OpaqueRegistry, Tensor};
 
 fn data(name: &str) -> PathBuf {
