@@ -167,7 +167,7 @@ impl Lists {
             let pinned = |first: Layouts| constraints.apply(number as TensorId, first, of_mesh);
             let firsts = candidates(mesh, &tensor.shape, tensor.partials, stored.first, axes);
             let firsts = firsts.into_iter().filter_map(pinned);
-            let kept = firsts.flat_map(|first| with_copies(of_mesh, first, tensor.uses > 1));
+            let kept = firsts.flat_map(|first| with_copies(of_mesh, axes, first, tensor.uses > 1));
             set(kept
                 .chain([stored].into_iter().filter(|&stored| constraints.allow(number as TensorId, stored))))
         });

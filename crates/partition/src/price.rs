@@ -1,12 +1,16 @@
 //! What things cost: the one measure by which all searches, and all plans, are compared.
 
+mod conversions;
+
 use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tofu_ir::Type;
-use tofu_machine::{Kernel, Machine};
-use tofu_sharding::{Layouts, Means, Mesh, Step, conversion};
+use tofu_machine::{Collective, Kernel, Machine};
+use tofu_sharding::{Layouts, Means, Mesh, Step};
+
+use conversions::Conversions;
 
 use crate::graph::{Graph, Op, TensorId};
 use crate::op_info::OpInfo;
@@ -32,14 +36,18 @@ pub struct Prices<'a> {
     pub objective: Objective,
     /// What conversions are made of.
     pub means: Means,
-    conversions: RefCell<FxHashMap<(Type, Layouts, Layouts), u64>>,
+    converted: RefCell<FxHashMap<(Type, Layouts, Layouts), u64>>,
+    conversions: Conversions,
+    /// What collectives cost, by their axes, as bits, and bytes.
+    collectives: RefCell<FxHashMap<(Collective, u8, u64), u64>>,
 }
 
 impl<'a> Prices<'a> {
     /// Prices on a mesh over a machine's devices.
     pub fn new(machine: &'a Machine, mesh: Mesh, objective: Objective, reduce_scatter: bool) -> Prices<'a> {
         let means = Means { reduce_scatter, ordered: true };
-        Prices { machine, mesh, objective, means, conversions: RefCell::default() }
+        let (converted, conversions, collectives) = Default::default();
+        Prices { machine, mesh, objective, means, converted, conversions, collectives }
     }
 
     /// The same, where shards that lie on the wrong devices are moved for nothing: no plan costs more than by the prices
@@ -47,15 +55,28 @@ impl<'a> Prices<'a> {
     #[must_use]
     pub(crate) fn unordered(&self) -> Prices<'a> {
         let means = Means { ordered: false, ..self.means };
-        Prices { mesh: self.mesh.clone(), means, conversions: RefCell::default(), ..*self }
+        let (converted, conversions, collectives) = Default::default();
+        Prices { mesh: self.mesh.clone(), means, converted, conversions, collectives, ..*self }
     }
 
     /// What a collective costs.
     pub fn step(&self, step: &Step) -> u64 {
-        match self.objective {
-            Objective::Time => step.time(self.machine, &self.mesh).picoseconds(),
-            Objective::Bytes => step.sent_bytes(&self.mesh),
+        self.collective(step, step.bytes)
+    }
+
+    /// What it would cost with so many bytes.
+    fn collective(&self, step: &Step, bytes: u64) -> u64 {
+        if self.objective == Objective::Bytes {
+            return step.collective.sent_bytes(step.devices(&self.mesh), bytes);
         }
+        let axes = step.axes.iter().fold(0u8, |bits, axis| bits | 1 << axis);
+        let key = (step.collective, axes, bytes);
+        if let Some(&known) = self.collectives.borrow().get(&key) {
+            return known;
+        }
+        let time = Step { bytes, ..step.clone() }.time(self.machine, &self.mesh).picoseconds();
+        self.collectives.borrow_mut().insert(key, time);
+        time
     }
 
     /// What several cost, one after the other.
@@ -65,7 +86,11 @@ impl<'a> Prices<'a> {
 
     /// The collectives of a conversion.
     pub fn conversion(&self, tensor: TensorShape<'_>, from: Layouts, to: Layouts) -> SmallVec<[Step; 2]> {
-        conversion(&self.mesh, tensor.extents, tensor.bits, from, to, self.means)
+        if from == to {
+            return SmallVec::new();
+        }
+        let plan = self.conversions.plan(&self.mesh, self.means, tensor, from, to);
+        plan.steps().map(|(step, bytes)| Step { bytes, ..step.clone() }).collect()
     }
 
     /// What a conversion costs.
@@ -74,12 +99,21 @@ impl<'a> Prices<'a> {
             return 0;
         }
         let key = (tensor.ty, from, to);
-        if let Some(&known) = self.conversions.borrow().get(&key) {
+        if let Some(&known) = self.converted.borrow().get(&key) {
             return known;
         }
-        let price = self.steps(&self.conversion(tensor, from, to));
-        self.conversions.borrow_mut().insert(key, price);
+        let price = self.convert_once(tensor, from, to);
+        self.converted.borrow_mut().insert(key, price);
         price
+    }
+
+    /// The same, not remembered: for more conversions than will be asked for again.
+    pub(crate) fn convert_once(&self, tensor: TensorShape<'_>, from: Layouts, to: Layouts) -> u64 {
+        if from == to {
+            return 0;
+        }
+        let plan = self.conversions.plan(&self.mesh, self.means, tensor, from, to);
+        plan.steps().fold(0, |sum: u64, (step, bytes)| sum.saturating_add(self.collective(step, bytes)))
     }
 
     /// What it costs to have an operand as it is wanted, from a copy that lies like this; and whether it is had without

@@ -16,6 +16,7 @@
 //! a [scale](Problem::scale) that leaves room below them for the time of all kernels and all memory.
 
 mod build;
+mod rows;
 
 use smallvec::SmallVec;
 use tofu_sharding::Layouts;
@@ -24,7 +25,7 @@ use tofu_solver::{Invalid, Problem as Selection};
 use crate::domain::Domain;
 use crate::graph::{Graph, Op, TensorId};
 use crate::plan::Plan;
-use crate::price::{Objective, Prices, TensorShape};
+use crate::price::{Objective, Prices};
 use crate::states::Stored;
 use crate::way::{Choices, Wanted, Way};
 use build::Build;
@@ -137,11 +138,6 @@ pub(crate) fn whole_way(op: &Op) -> Way {
         reads: SmallVec::new(),
         writes: SmallVec::new(),
     }
-}
-
-/// The least that it costs to bring a tensor into a layout.
-pub(crate) fn becomes(prices: &Prices<'_>, shape: TensorShape<'_>, stored: Stored, to: Layouts) -> u64 {
-    stored.layouts().map(|layouts| prices.convert(shape, layouts, to)).min().unwrap_or(0)
 }
 
 /// Breaks ties between plans of the same time by memory: a picosecond for each MiB that tensors take. With bytes as the

@@ -184,7 +184,7 @@ pub(crate) fn all_states(
     let firsts = all_layouts(&prices.mesh, tensor.extents, class.partials, symmetry);
     let mut list = Vec::with_capacity(firsts.len());
     for &first in &firsts {
-        list.extend(with_copies(prices.mesh.axes().len(), first, class.has_copies));
+        list.extend(with_copies(prices.mesh.axes().len(), &[], first, class.has_copies));
     }
     list.retain(|stored| {
         symmetry.is_ordered(|axis| (stored.first.code(axis), stored.copy.map(|copy| copy.code(axis))))
@@ -192,23 +192,28 @@ pub(crate) fn all_states(
     list
 }
 
-/// A tensor kept in this layout, without a copy and, if there may be one, with each copy that is worth keeping.
-pub(crate) fn with_copies(axes: usize, first: Layouts, has_copies: bool) -> Vec<Stored> {
+/// A tensor kept in this layout, without a copy and, if there may be one, with each copy that is worth keeping: whole along
+/// some of the axes, of which those of `together` are as one.
+pub(crate) fn with_copies(axes: usize, together: &[usize], first: Layouts, has_copies: bool) -> Vec<Stored> {
     let mut all = vec![Stored::only(first)];
     if has_copies {
-        let gathered = gathers(first, axes).into_iter().filter(|copy| *copy != first && !copy.is_partial());
+        let gathered = gathers(first, axes, together).into_iter();
+        let gathered = gathered.filter(|copy| *copy != first && !copy.is_partial());
         all.extend(gathered.map(|copy| Stored { first, copy: Some(copy) }));
     }
     all
 }
 
 /// The layouts that are whole on some of the axes, and otherwise the same.
-fn gathers(from: Layouts, axes: usize) -> Vec<Layouts> {
+fn gathers(from: Layouts, axes: usize, together: &[usize]) -> Vec<Layouts> {
+    let whole = |of: Layouts, axes: &[usize]| {
+        axes.iter().fold(of, |layouts, &axis| layouts.with(axis, Layout::Replicated))
+    };
+    let alone = (0..axes).filter(|axis| !together.contains(axis)).map(|axis| vec![axis]);
     let mut all = vec![from];
-    for axis in 0..axes {
-        if from.on(axis) != Layout::Replicated {
-            let more: Vec<Layouts> =
-                all.iter().map(|layouts| layouts.with(axis, Layout::Replicated)).collect();
+    for group in alone.chain([together.to_vec()]) {
+        if whole(from, &group) != from {
+            let more: Vec<Layouts> = all.iter().map(|&layouts| whole(layouts, &group)).collect();
             all.extend(more);
         }
     }

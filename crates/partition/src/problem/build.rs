@@ -3,44 +3,30 @@
 //! Ops of one class, alike down to the tensors that they read and make, have the same ways, costs and matrices; these are
 //! made once, and ways that another one beats whatever is around them are left out. Real programs have some hundred classes.
 
-use std::rc::Rc;
-
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tofu_sharding::{Layouts, Step};
 use tofu_solver::{Invalid, Problem as Selection, SharedMatrix};
 
-use super::{FORBIDDEN, Limits, Problem, add, becomes, cost_of, tie_break, times, whole_way};
-use crate::domain::{Domain, Symmetry, exchanged, exchanged_stored};
+use super::rows::{Row, Rows};
+use super::{FORBIDDEN, Limits, Problem, add, cost_of, tie_break, times, whole_way};
+use crate::domain::Domain;
 use crate::graph::{Graph, Link, Op, OpKind, TensorId};
 use crate::magnitude;
-use crate::price::{Objective, Prices, TensorShape};
+use crate::price::{Objective, Prices};
 use crate::states::{Class, Stored, all_states, shape_of};
-use crate::way::{Choices, Wanted, Way, combinations, ways};
+use crate::way::{Choices, Way, combinations, ways};
 
 pub(super) struct Build<'a, 'l> {
     graph: &'a Graph<'a>,
     limits: &'l Limits<'l>,
     problem: Problem<'a>,
-    /// What the states of each list may be taken for.
-    orbits: Vec<Orbits>,
     state_lists: FxHashMap<StateKey, u32>,
     classes: FxHashMap<ClassKey, u32>,
     class_list: Vec<OpClass>,
     links: FxHashMap<(u32, u32, u64), SharedMatrix>,
-    rows: FxHashMap<(u32, Row), Rc<[u64]>>,
+    rows: Rows<'a>,
     ties: Option<Ties<'a>>,
 }
-
-/// What each state of a list may be taken for: itself, with all exchanges of axes that are alike.
-struct Orbits {
-    /// The layouts that occur.
-    layouts: Vec<Layouts>,
-    /// For each state, the pairs of a first layout and a copy, by their places among those; [`NO_COPY`] where there is none.
-    states: Vec<SmallVec<[(u32, u32); 1]>>,
-}
-
-const NO_COPY: u32 = u32::MAX;
 
 /// What breaks ties between plans that send the same bytes: a weighted sum of time and memory, each of which is scaled to
 /// less than half of what bytes are multiplied with, so that bytes always count first.
@@ -57,15 +43,6 @@ const MOST_SCALE: i128 = 1 << 20;
 
 /// All costs together stay below this when they are scaled.
 const MOST_SCALED: i128 = FORBIDDEN as i128 / 2;
-
-/// What the prices of a row of a matrix depend on, besides the states of its columns.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Row {
-    /// An op wants the tensor like this.
-    Wants(Wanted),
-    /// An op gives it like this.
-    Gives(Layouts),
-}
 
 /// What the states of a tensor depend on.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -113,12 +90,11 @@ impl<'a, 'l> Build<'a, 'l> {
             graph,
             limits,
             problem,
-            orbits: Vec::new(),
             state_lists: FxHashMap::default(),
             classes: FxHashMap::default(),
             class_list: Vec::new(),
             links: FxHashMap::default(),
-            rows: FxHashMap::default(),
+            rows: Rows::new(prices, limits.domain),
             ties: None,
         };
         if limits.ties && prices.objective == Objective::Bytes {
@@ -221,28 +197,7 @@ impl<'a, 'l> Build<'a, 'l> {
     }
 
     fn add_states(&mut self, states: Vec<Stored>) -> u32 {
-        let orbit = |&stored: &Stored| -> SmallVec<[Stored; 1]> {
-            let Domain::All(symmetry) = self.limits.domain else { return SmallVec::from_slice(&[stored]) };
-            let mut all: SmallVec<[Stored; 1]> =
-                symmetry.exchanges().iter().map(|exchange| exchanged_stored(stored, exchange)).collect();
-            all.sort_unstable();
-            all.dedup();
-            all
-        };
-        let mut places: FxHashMap<Layouts, u32> = FxHashMap::default();
-        let mut layouts = Vec::new();
-        let mut place = |of: Layouts| {
-            *places.entry(of).or_insert_with(|| {
-                layouts.push(of);
-                layouts.len() as u32 - 1
-            })
-        };
-        let states_of = states.iter().map(|state| {
-            let of = orbit(state).into_iter();
-            of.map(|stored| (place(stored.first), stored.copy.map_or(NO_COPY, &mut place))).collect()
-        });
-        let states_of = states_of.collect();
-        self.orbits.push(Orbits { layouts, states: states_of });
+        self.rows.add_list(&states);
         self.problem.states.push(states);
         self.problem.states.len() as u32 - 1
     }
@@ -307,7 +262,8 @@ impl<'a, 'l> Build<'a, 'l> {
                     None => way.operands.get(place).cloned().flatten().map(Row::Wants),
                     Some(result) => Some(Row::Gives(way.results.get(result).copied().unwrap_or_default())),
                 };
-                let row = key.map(|key| self.row(tensor, key));
+                let list = self.problem.states_of[tensor as usize];
+                let row = key.map(|key| self.rows.row(shape_of(self.graph, tensor), list, key));
                 match row {
                     Some(row) => matrix.extend(row.iter().map(|&price| scaled(price, op.times))),
                     // It is not read.
@@ -334,38 +290,6 @@ impl<'a, 'l> Build<'a, 'l> {
 
     fn states(&self, tensor: TensorId) -> &[Stored] {
         &self.problem.states[self.problem.states_of[tensor as usize] as usize]
-    }
-
-    /// What it costs to have a tensor as it is wanted or given, from each of its states. With a symmetry, this is the least of
-    /// all exchanges of axes, so all that differ by an exchange share a row.
-    fn row(&mut self, tensor: TensorId, key: Row) -> Rc<[u64]> {
-        let list = self.problem.states_of[tensor as usize];
-        let key = match self.limits.domain {
-            Domain::All(symmetry) => key.ordered(symmetry),
-            Domain::Listed(_) => key,
-        };
-        if let Some(row) = self.rows.get(&(list, key.clone())) {
-            return Rc::clone(row);
-        }
-        let prices = self.problem.prices;
-        let shape = shape_of(self.graph, tensor);
-        let Orbits { layouts, states } = &self.orbits[list as usize];
-        let price = |&layouts: &Layouts| match &key {
-            Row::Wants(wanted) => prices.want(shape, layouts, wanted).0,
-            Row::Gives(given) => prices.convert(shape, *given, layouts),
-        };
-        let each: Vec<u64> = layouts.iter().map(price).collect();
-        let wants = matches!(key, Row::Wants(_));
-        let least = |orbit: &SmallVec<[(u32, u32); 1]>| {
-            let of = |&(first, copy): &(u32, u32)| {
-                let first = each[first as usize];
-                if wants && copy != NO_COPY { first.min(each[copy as usize]) } else { first }
-            };
-            orbit.iter().map(of).min().unwrap_or(0)
-        };
-        let row: Rc<[u64]> = states.iter().map(least).collect();
-        self.rows.insert((list, key), Rc::clone(&row));
-        row
     }
 
     /// The ways of an op, and what they cost.
@@ -398,23 +322,16 @@ impl<'a, 'l> Build<'a, 'l> {
 
     fn link(&mut self, from: TensorId, to: TensorId, weight: u64) -> Result<(), Invalid> {
         let (rows, columns) = (self.problem.states_of[from as usize], self.problem.states_of[to as usize]);
-        let prices = self.problem.prices;
-        let shape: TensorShape<'_> = shape_of(self.graph, from);
+        let shape = shape_of(self.graph, from);
         let scaled = &self.scaled();
         let matrix = match self.links.get(&(rows, columns, weight)) {
             Some(&matrix) => matrix,
             None => {
-                let sources = &self.problem.states[rows as usize];
-                let Orbits { layouts, states } = &self.orbits[columns as usize];
-                let row = |&source: &Stored| {
-                    let price = move |&target: &Layouts| becomes(prices, shape, source, target);
-                    let each: Vec<u64> = layouts.iter().map(price).collect();
-                    states.iter().map(move |orbit| {
-                        let least = orbit.iter().map(|&(first, _)| each[first as usize]).min();
-                        scaled(least.unwrap_or(0), weight)
-                    })
-                };
-                let matrix: Vec<i64> = sources.iter().flat_map(row).collect();
+                let mut matrix: Vec<i64> = Vec::new();
+                for &source in &self.problem.states[rows as usize] {
+                    let row = self.rows.becomes(shape, source, columns);
+                    matrix.extend(row.into_iter().map(|price| scaled(price, weight)));
+                }
                 let matrix = self.problem.selection.share_matrix(&matrix);
                 self.links.insert((rows, columns, weight), matrix);
                 matrix
@@ -422,36 +339,6 @@ impl<'a, 'l> Build<'a, 'l> {
         };
         let [a, b] = [from, to].map(|tensor| self.problem.node_of_tensor[tensor as usize] as usize);
         self.problem.selection.add_edge_with(a, b, matrix)
-    }
-}
-
-impl Row {
-    /// The one that stands for all with axes exchanged.
-    fn ordered(self, symmetry: &Symmetry) -> Row {
-        let each = symmetry.exchanges().iter();
-        match self {
-            Row::Gives(given) => {
-                Row::Gives(each.map(|exchange| exchanged(given, exchange)).min().unwrap_or(given))
-            }
-            Row::Wants(wanted) => {
-                let first = wanted.clone();
-                let best = each.map(|exchange| {
-                    let [layouts, without] =
-                        [wanted.layouts, wanted.without].map(|layouts| exchanged(layouts, exchange));
-                    (layouts, without, exchange)
-                });
-                let Some((layouts, without, exchange)) = best.min() else { return Row::Wants(first) };
-                let place =
-                    |axis: u8| exchange.iter().position(|&from| from == axis).unwrap_or(axis.into()) as u8;
-                let moved = |step: &Step| {
-                    let mut axes: SmallVec<[u8; 4]> = step.axes.iter().map(|&axis| place(axis)).collect();
-                    axes.sort_unstable();
-                    Step { axes, ..step.clone() }
-                };
-                let halo = wanted.halo.iter().map(moved).collect();
-                Row::Wants(Wanted { layouts, halo, without })
-            }
-        }
     }
 }
 

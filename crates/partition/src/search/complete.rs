@@ -49,7 +49,7 @@ pub fn complete(graph: &Graph<'_>, prices: &Prices<'_>, kept: &[Layouts]) -> Res
             .iter()
             .zip(kept)
             .map(|(tensor, &first)| {
-                with_copies(mesh.axes().len(), first, has_one_copy(tensor)).into_iter().collect()
+                with_copies(mesh.axes().len(), &[], first, has_one_copy(tensor)).into_iter().collect()
             })
             .collect(),
     };

@@ -12,7 +12,7 @@
 //!    network takes little longer than a shallow one.
 //! 3. The best of what is known, Tofu's plan among it, op by op and tensor by tensor ([`Lists::among`]).
 //! 4. Descent: anything along one axis, or the same along several, with the rest as it is ([`Lists::along`]), as long as it
-//!    helps and there is work left; from the best plan, and then from the flat one.
+//!    helps by more than a trifle and there is work left; from the best plan, and then from the flat one.
 //!
 //! Memory limits the choices only if the best plan without a limit needs too much. Then the solver has a limit on what
 //! tensors occupy, each while the storage lives that it is the first to use, and this limit is lowered until the true
@@ -37,20 +37,24 @@ use estimate::{ENTRY, least_compute, predicted};
 
 pub(super) use axes::mesh_of_sizes;
 
-/// The step that is repeated.
+/// The first step, and the one that is repeated: neither must take all of the work.
+const FLAT: &str = "all axes";
 const DESCENT: &str = "descent";
 
 /// What the solver's own unit of work takes.
 const UNIT: u64 = 2;
 
-/// A part of the work that may be spent on one step of the descent.
-const PART: u64 = 3;
+/// The parts of the work that may be spent on the flat plan, where there are several axes, on the bound, and on one step of the
+/// descent.
+const FLAT_PART: u64 = 10;
+const BOUND_PART: u64 = 2;
+const DESCENT_PART: u64 = 3;
 
 /// How much more work a search under a memory limit may take.
 const LIMITED: u64 = 2;
 
-/// A descent goes on unless the cost is above the bound by no more than one part in so many.
-const NEAR_COST: i128 = 5_000;
+/// A descent ends where the cost is above the bound by no more than one part in so many, or where no step saves so much.
+const NEAR_COST: i128 = 1_000;
 
 /// Within the memory limit, a cost is good enough if it is above the bound by no more than one part in so many.
 const ENOUGH: i128 = 100;
@@ -158,7 +162,7 @@ impl Run<'_, '_> {
         let all: Vec<usize> = (0..axes).collect();
         let whole = Plan::replicated(graph, &self.prices.mesh);
         let flat = Lists::along(graph, &whole, &all, constraints);
-        let flat = self.solve_within("all axes", &flat)?;
+        let flat = self.solve_within(FLAT, &flat)?;
         if axes <= 1 {
             self.raise_bound(flat.bound);
             return if self.memory.is_some() { self.others() } else { Ok(()) };
@@ -222,7 +226,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Along one axis, or several alike, as long as something gets better.
+    /// Along one axis, or several alike, as long as something gets much better.
     fn descend(&mut self) -> Result<(), Failure> {
         // Along an axis of one device, everything is the same.
         let axes = self.prices.mesh.axes().iter().enumerate();
@@ -244,7 +248,10 @@ impl Run<'_, '_> {
             }
             let lists = Lists::along(self.request.graph, &best.plan, group, self.request.constraints);
             self.solve_within(DESCENT, &lists)?;
-            let is_better = self.best.as_ref().is_some_and(|best| self.rank(best) < rank);
+            let is_better = self.best.as_ref().is_some_and(|best| {
+                let (excess, cost, _) = self.rank(best);
+                excess < rank.0 || excess == rank.0 && rank.1 - cost > cost / NEAR_COST
+            });
             since = if is_better { 0 } else { since + 1 };
             if !self.has_work(self.spent - before) {
                 break;
@@ -328,14 +335,18 @@ impl Run<'_, '_> {
             ties: true,
         };
         let problem = Problem::new(self.request.graph, prices, &limits)?;
+        let is_bound = matches!(domain, Domain::All(_));
         let mut work = self.request.work.saturating_sub(self.spent).max(self.request.work / 20);
         // Under a memory limit the first choices of the solver are poor, and each limit is a search of its own.
         if memory.is_some() {
             work = self.request.work.saturating_mul(LIMITED);
         } else if phase == DESCENT {
-            work /= PART;
+            work /= DESCENT_PART;
+        } else if phase == FLAT && prices.mesh.axes().len() > 1 {
+            work /= FLAT_PART;
+        } else if is_bound {
+            work /= BOUND_PART;
         }
-        let is_bound = matches!(domain, Domain::All(_));
         let options = Options {
             work: Some(work / UNIT),
             starts: self.best.iter().filter_map(|best| problem.choices(&best.plan)).collect(),
