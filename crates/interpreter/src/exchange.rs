@@ -19,9 +19,12 @@ pub(crate) struct Buffers<'a> {
     pub(crate) all: &'a [&'a [u8]],
 }
 
+/// A buffer of each device.
+type Each = Vec<Vec<u8>>;
+
 /// What devices get, and the bytes that each sends and receives.
 pub(crate) struct Exchanged {
-    pub(crate) buffers: Vec<Vec<u8>>,
+    pub(crate) buffers: Each,
     pub(crate) sent: Vec<u64>,
     pub(crate) received: Vec<u64>,
 }
@@ -74,7 +77,7 @@ pub(crate) fn exchange_bucket(
     mesh: &Mesh,
     actions: &[Action],
     buffers: &[Buffers<'_>],
-) -> Result<(Vec<Vec<Vec<u8>>>, Exchanged), String> {
+) -> Result<(Vec<Each>, Exchanged), String> {
     let alone = |action: &Action| Communication { mesh: mesh.clone(), kind: Kind::Convert(action.clone()) };
     let Some((first, one)) = buffers.first().zip(actions.first()).filter(|_| buffers.len() == actions.len())
     else {
