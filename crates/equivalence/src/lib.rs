@@ -18,4 +18,4 @@ pub use compare::{Comparison, Tolerance, difference};
 pub use draw::draw;
 pub use shrink::{Shrunk, shrink, work};
 pub use text::{decimal, distance_text, element_text, type_text};
-pub use together::{Together, run_together, sent_bytes};
+pub use together::{Together, run_together, sent_bytes, unplanned};

@@ -4,7 +4,7 @@ use tofu_diagnostics::{Diagnostic, codes};
 use tofu_interpreter::{Interpreter, Sending, Traffic, cut_shards, join_shards};
 use tofu_ir::{Module, OpId};
 use tofu_machine::Collective;
-use tofu_sharding::{Communicate, Spmd};
+use tofu_sharding::{Communication, Spmd, Step};
 use tofu_tdl::{OpaqueRegistry, Tensor};
 
 /// What came of a run on several devices.
@@ -48,18 +48,32 @@ pub fn run_together(
 /// The bytes that a device sent, as plans count them: in rings and all-to-alls, what devices send on the average; in other exchanges,
 /// what the device gets that gets most.
 pub fn sent_bytes(module: &Module, traffic: &Traffic) -> u64 {
-    let of = |sending: &Sending| {
-        let communicate = module.def(sending.op).interface::<Communicate>();
-        let communication = communicate.and_then(|communicate| (communicate.0)(module, sending.op));
-        let times = sending.times.max(1);
-        let each = match communication.and_then(|communication| communication.collective()) {
-            None => 0,
-            Some((Collective::HaloExchange | Collective::Permute, _)) => {
-                sending.received.iter().copied().max().unwrap_or(0) / times
-            }
-            Some(_) => (sending.sent.iter().sum::<u64>() / times).div_ceil(sending.sent.len() as u64),
-        };
-        each * times
+    traffic.ops().iter().map(|sending| sent_each(module, sending).saturating_mul(sending.times)).sum()
+}
+
+/// The same for an op, each time.
+fn sent_each(module: &Module, sending: &Sending) -> u64 {
+    let communication = Communication::of(module, sending.op);
+    let times = sending.times.max(1);
+    match communication.and_then(|communication| communication.collective()) {
+        None => 0,
+        Some((Collective::HaloExchange | Collective::Permute, _)) => {
+            sending.received.iter().copied().max().unwrap_or(0) / times
+        }
+        Some(_) => (sending.sent.iter().sum::<u64>() / times).div_ceil(sending.sent.len().max(1) as u64),
+    }
+}
+
+/// The ops in which devices sent other bytes each time than plans say, with both numbers. Elements of less than a byte are sent packed; where
+/// plans round up to bytes, a byte does not count.
+pub fn unplanned(module: &Module, traffic: &Traffic) -> Vec<(OpId, u64, u64)> {
+    let wrong = |sending: &Sending| {
+        let mesh = Communication::of(module, sending.op)?.mesh;
+        let planned = Step::of(module, sending.op).map_or(0, |step| step.sent_bytes(&mesh));
+        let bits = module.tensor_type(module.result(sending.op, 0))?.element.bits();
+        let rounding = if bits.is_multiple_of(8) { 0 } else { module.result_count(sending.op) as u64 };
+        let counted = sent_each(module, sending);
+        (counted.abs_diff(planned) > rounding).then_some((sending.op, counted, planned))
     };
-    traffic.ops().iter().map(of).sum()
+    traffic.ops().iter().filter_map(wrong).collect()
 }

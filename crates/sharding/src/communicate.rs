@@ -1,6 +1,6 @@
 //! What ops do that devices do together, for whoever runs, prices or schedules them.
 
-use tofu_ir::{Interface, Module, OpId};
+use tofu_ir::{Interface, Module, OpId, TensorType, ValueId};
 use tofu_machine::Collective;
 
 use crate::{Action, Axes, Mesh, Step, share};
@@ -46,6 +46,12 @@ pub enum Kind {
 }
 
 impl Communication {
+    /// What an op does, if devices do it together.
+    pub fn of(module: &Module, op: OpId) -> Option<Communication> {
+        let communicate = module.def(op).interface::<Communicate>()?;
+        (communicate.0)(module, op)
+    }
+
     /// The collective, and its axes; none if nothing is sent.
     pub fn collective(&self) -> Option<(Collective, Axes)> {
         match &self.kind {
@@ -121,6 +127,20 @@ impl Communication {
             (end - begin).max(0) - held
         };
         u64::try_from((0..devices).map(lacks).max().unwrap_or(0)).unwrap_or(u64::MAX)
+    }
+}
+
+impl Step {
+    /// What devices send for an op that they do together; none if nothing.
+    pub fn of(module: &Module, op: OpId) -> Option<Step> {
+        let communication = Communication::of(module, op)?;
+        let dims = |value: ValueId| module.tensor_type(value).and_then(TensorType::static_dims);
+        let operands = module.operands(op).zip(module.results(op));
+        let each: Vec<_> =
+            operands.map(|(operand, result)| Some((dims(operand)?, dims(result)?))).collect::<Option<_>>()?;
+        let buffers: Vec<(&[u64], &[u64])> = each.iter().map(|(from, to)| (&from[..], &to[..])).collect();
+        let element = module.tensor_type(module.result(op, 0))?.element;
+        communication.step(&buffers, element.bits())
     }
 }
 

@@ -21,13 +21,13 @@ mod fetch;
 mod site;
 
 use tofu_diagnostics::{Diagnostic, codes};
-use tofu_dialect_dist::{self as dist, Lying, Spmd};
+use tofu_dialect_dist as dist;
 use tofu_dialect_func::{FUNC, RETURN, body};
 use tofu_ir::{
     ARGUMENT_ATTRIBUTES, AttrData, BlockId, Builder, DialectAttr, FUNCTION_TYPE, Module, OpId,
     RESULT_ATTRIBUTES, Type, TypeData, ValueId,
 };
-use tofu_sharding::{Axes, DimSharding};
+use tofu_sharding::{Axes, DimSharding, Lying, Spmd};
 
 use crate::dialect::{MANUAL_AXES, MANUAL_COMPUTATION, SDY_RETURN, SHARDING_PER_VALUE};
 use crate::shardy::{encode, items};

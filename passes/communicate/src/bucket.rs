@@ -17,7 +17,7 @@ use tofu_machine::{Collective, Machine};
 use tofu_sharding::{Axes, Mesh, Step};
 
 use crate::planned::Exchanges;
-use crate::tidy::{Trips, blocks, step, times};
+use crate::tidy::{Trips, blocks, times};
 
 /// Buckets that nobody has said the size of hold at least, and at most, so many bytes.
 const USUAL: [u64; 2] = [1 << 20, 1 << 30];
@@ -53,7 +53,7 @@ pub(crate) fn bucket(
         let ops: Vec<OpId> = module.ops(block).collect();
         for (place, &op) in ops.iter().enumerate() {
             buckets.close(|bucket| bucket.deadline <= place);
-            if let Some(step) = step(module, op) {
+            if let Some(step) = Step::of(module, op) {
                 let deadline = deadlines.get(&op).copied().unwrap_or(ops.len());
                 buckets.put(module, op, step, deadline);
             }
@@ -130,7 +130,7 @@ impl Bucket {
         for (_, step) in &self.steps {
             exchanges.forget(step, times);
         }
-        exchanges.add(step(module, made), times);
+        exchanges.add(Step::of(module, made), times);
         let given: Vec<ValueId> = module.results(made).collect();
         for (&op, &value) in ops.iter().zip(&given) {
             let name = module.value_name(module.result(op, 0));

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use tofu_diagnostics::{Diagnostic, codes, plural};
 use tofu_dialect_dist::spmd;
 use tofu_dialect_func::{FUNC, body};
-use tofu_equivalence::{Comparison, Tolerance, draw, run_together, sent_bytes, shrink, type_text};
+use tofu_equivalence::{Comparison, Tolerance, draw, run_together, sent_bytes, shrink, type_text, unplanned};
 use tofu_interpreter::Interpreter;
 use tofu_ir::{Module, OpId, TensorType};
 use tofu_machine::Machine;
 use tofu_pass::{Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options};
 use tofu_tdl::{Descriptions, OpaqueRegistry, Tensor};
 
-use crate::insert::{Inserting, insert};
+use crate::insert::{Inserting, insert, sent_in_program};
 use crate::planned::{Exchanges, Planned};
 
 pass_options! {
@@ -172,8 +172,16 @@ pub(crate) fn compare(
     let (sent, planned) = (sent_bytes(split, &together.traffic), exchanges.sent_bytes());
     let devices = plural(signature.mesh.devices() as usize, "device");
     let _ = writeln!(compared.text, "{devices}, each of which sends {sent} bytes");
-    if sent != planned {
-        let message = format!("devices that run `@{name}` send {sent} bytes each, not {planned} as planned");
+    for (op, sent, planned) in unplanned(split, &together.traffic) {
+        let op_name = split.def(op).written_name();
+        let message = format!("devices send {sent} bytes in `{op_name}`, not {planned} as planned");
+        compared.wrong.push(split.error(op, &codes::TRAFFIC_DIFFERS, message));
+    }
+    // Which branches are taken, and how often loops go round that nobody counts, the plan does not know; what it does is what the text says.
+    let said = sent_in_program(split, function, &Descriptions::new());
+    if said != planned {
+        let message =
+            format!("devices that run `@{name}` are to send {said} bytes each, not {planned} as planned");
         compared.wrong.push(unsplit.error(function, &codes::TRAFFIC_DIFFERS, message));
     }
     Ok(compared)

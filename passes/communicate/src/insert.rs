@@ -2,9 +2,8 @@
 
 use tofu_diagnostics::Diagnostic;
 use tofu_dialect_func::{FUNC, body};
-use tofu_ir::{Control, Module, OpId};
+use tofu_ir::{Module, OpId};
 use tofu_machine::Machine;
-use tofu_memory::trip_count;
 use tofu_pass::{
     ByteSize, Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options,
 };
@@ -13,7 +12,7 @@ use tofu_tdl::Descriptions;
 use crate::bucket::{bucket, usual_bytes};
 use crate::planned::{Exchanges, Planned};
 use crate::rewrite::rewrite;
-use crate::tidy::{Trips, hoist, share};
+use crate::tidy::{hoist, sent_in_text, share, trips};
 
 pass_options! {
     /// Makes a program with shardings one that every device runs on its own part of each tensor, with what devices exchange
@@ -102,6 +101,11 @@ impl InsertCommunication {
     }
 }
 
+/// The bytes that a device sends in a step of a function that is written for each device, as its ops say.
+pub fn sent_in_program(module: &Module, function: OpId, descriptions: &Descriptions) -> u64 {
+    sent_in_text(module, function, &trips(module, function, descriptions))
+}
+
 /// Makes a function with shardings one for each device of a machine; what devices exchange. None if it has no shardings, or is written for
 /// each device already.
 ///
@@ -118,12 +122,7 @@ pub fn insert(
     };
     let mut exchanges = planned.exchanges.clone();
     let most = inserting.bucket_bytes.unwrap_or_else(|| usual_bytes(&planned.machine, &planned.mesh));
-    let loops: Vec<OpId> = module
-        .walk(function)
-        .filter(|&op| matches!(module.def(op).interface::<Control>(), Some(Control::While)))
-        .collect();
-    let trips: Trips =
-        loops.into_iter().filter_map(|op| Some((op, trip_count(module, op, descriptions)?))).collect();
+    let trips = trips(module, function, descriptions);
     rewrite(module, function, descriptions, planned)?;
     share(module, function, &trips, &mut exchanges);
     hoist(module, function);

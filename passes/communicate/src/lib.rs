@@ -26,5 +26,5 @@ mod share;
 mod tidy;
 
 pub use check::CheckEquivalence;
-pub use insert::{InsertCommunication, Inserting, insert};
+pub use insert::{InsertCommunication, Inserting, insert, sent_in_program};
 pub use planned::Exchanges;

@@ -5,9 +5,11 @@
 //! they are in memory no longer than they must.
 
 use rustc_hash::FxHashMap;
-use tofu_ir::{Attr, BlockId, Definition, Module, OpDef, OpId, TensorType, Type, ValueId};
+use tofu_ir::{Attr, BlockId, Definition, Module, OpDef, OpId, Type, ValueId};
 use tofu_machine::Collective;
+use tofu_memory::trip_count;
 use tofu_sharding::{Communicate, Communication, Step};
+use tofu_tdl::Descriptions;
 
 use crate::planned::Exchanges;
 
@@ -22,24 +24,18 @@ pub(crate) fn times(module: &Module, op: OpId, trips: &Trips) -> u64 {
         .fold(1, |times, &own| times.saturating_mul(own))
 }
 
-/// What an op does that devices do together.
-pub(crate) fn communication(module: &Module, op: OpId) -> Option<Communication> {
-    let communicate = module.def(op).interface::<Communicate>()?;
-    (communicate.0)(module, op)
+/// What the text of a function says that devices send in a step of the program.
+pub(crate) fn sent_in_text(module: &Module, function: OpId, trips: &Trips) -> u64 {
+    let of = |op: OpId| {
+        let communication = Communication::of(module, op)?;
+        Some(Step::of(module, op)?.sent_bytes(&communication.mesh).saturating_mul(times(module, op, trips)))
+    };
+    module.walk(function).filter_map(of).fold(0, u64::saturating_add)
 }
 
-/// What devices send for an op; none if nothing.
-pub(crate) fn step(module: &Module, op: OpId) -> Option<Step> {
-    let communication = communication(module, op)?;
-    let dims = |value: ValueId| module.tensor_type(value).and_then(TensorType::static_dims);
-    let each: Vec<_> = module
-        .operands(op)
-        .zip(module.results(op))
-        .map(|(operand, result)| Some((dims(operand)?, dims(result)?)))
-        .collect::<Option<_>>()?;
-    let buffers: Vec<(&[u64], &[u64])> = each.iter().map(|(from, to)| (&from[..], &to[..])).collect();
-    let element = module.tensor_type(module.result(op, 0))?.element;
-    communication.step(&buffers, element.bits())
+/// How often the loops of a function are run, of which that is known.
+pub(crate) fn trips(module: &Module, function: OpId, descriptions: &Descriptions) -> Trips {
+    module.walk(function).filter_map(|op| Some((op, trip_count(module, op, descriptions)?))).collect()
 }
 
 /// The blocks in a function, in its order.
@@ -64,7 +60,7 @@ pub(crate) fn share(module: &mut Module, function: OpId, trips: &Trips, exchange
                 known.insert(key, op);
                 continue;
             };
-            if let Some(step) = step(module, op) {
+            if let Some(step) = Step::of(module, op) {
                 exchanges.forget(&step, times(module, op, trips));
             }
             let given: Vec<ValueId> = module.results(first).collect();
@@ -79,7 +75,7 @@ pub(crate) fn hoist(module: &mut Module, function: OpId) {
         // The last op that went up behind each value.
         let mut behind: FxHashMap<ValueId, OpId> = FxHashMap::default();
         for op in module.ops(block).collect::<Vec<_>>() {
-            let shrinks = communication(module, op).and_then(|communication| communication.collective());
+            let shrinks = Communication::of(module, op).and_then(|communication| communication.collective());
             let shrinks = shrinks.is_some_and(|(collective, _)| {
                 !matches!(collective, Collective::AllGather | Collective::HaloExchange)
             });

@@ -60,14 +60,16 @@ impl<'a> Collectives<'a> {
                 let message = "it does not say what devices do";
                 return Err(all.site.module.error(op, &codes::NOT_EXPRESSIBLE, message));
             };
-            let value = all.op(op, &communication.kind)?;
-            let old = all.site.module.result(op, 0);
-            let name = all.site.module.value_name(old);
-            all.site.module.replace_all_uses(old, value);
-            all.site.module.erase(op);
-            if name.is_some() && all.site.module.value_name(value).is_none() {
-                all.site.module.set_value_name(value, name);
+            let values = all.op(op, &communication.kind)?;
+            for (place, value) in values.into_iter().enumerate() {
+                let old = all.site.module.result(op, place);
+                let name = all.site.module.value_name(old);
+                all.site.module.replace_all_uses(old, value);
+                if name.is_some() && all.site.module.value_name(value).is_none() {
+                    all.site.module.set_value_name(value, name);
+                }
             }
+            all.site.module.erase(op);
         }
         Ok(all)
     }
@@ -111,35 +113,48 @@ impl<'a> Collectives<'a> {
         Ok(())
     }
 
-    fn op(&mut self, op: OpId, kind: &Kind) -> Made {
-        let module = &self.site.module;
-        let to: Vec<u64> = match module.tensor_type(module.result(op, 0)).and_then(|ty| ty.static_dims()) {
-            Some(dims) => dims.to_vec(),
-            None => {
-                let message = "its extents are not known";
-                return Err(module.error(op, &codes::NOT_EXPRESSIBLE, message));
-            }
-        };
-        if let Kind::Index(axes) = kind {
-            return self.coordinate(&self.refs(axes));
-        }
-        let value = module.operand(op, 0);
-        match kind {
-            Kind::Index(axes) => self.coordinate(&self.refs(axes)),
+    /// What stands for each result of an op.
+    fn op(&mut self, op: OpId, kind: &Kind) -> Result<Vec<ValueId>, Diagnostic> {
+        Ok(match kind {
+            Kind::Index(axes) => vec![self.coordinate(&self.refs(axes))?],
             Kind::Fetch { dim, axes, start, step, extent } => {
-                self.fetch(value, &to, (*dim, axes), (*start, *step), *extent)
+                let to = self.extents(op, 0)?;
+                let value = self.site.module.operand(op, 0);
+                vec![self.fetch(value, &to, (*dim, axes), (*start, *step), *extent)?]
             }
-            Kind::Convert(Action::Slice(dims)) => self.slice(value, &to, dims),
-            Kind::Convert(Action::Gather(dims)) => self.gather(value, &to, dims),
-            Kind::Convert(Action::Reduce(reducer, axes)) => {
+            Kind::Convert(action) => vec![self.convert(op, 0, action)?],
+            // XLA puts them together by itself.
+            Kind::Bucket(actions) => {
+                let each = actions.iter().enumerate();
+                each.map(|(place, action)| self.convert(op, place, action)).collect::<Result<_, _>>()?
+            }
+        })
+    }
+
+    fn extents(&self, op: OpId, result: usize) -> Result<Vec<u64>, Diagnostic> {
+        let module = &self.site.module;
+        let ty = module.tensor_type(module.result(op, result));
+        let dims = ty.and_then(|ty| ty.static_dims());
+        dims.map(|dims| dims.to_vec())
+            .ok_or_else(|| module.error(op, &codes::NOT_EXPRESSIBLE, "its extents are not known"))
+    }
+
+    /// The operand of an op in this place, as the action leaves it.
+    fn convert(&mut self, op: OpId, place: usize, action: &Action) -> Made {
+        let to = self.extents(op, place)?;
+        let value = self.site.module.operand(op, place);
+        match action {
+            Action::Slice(dims) => self.slice(value, &to, dims),
+            Action::Gather(dims) => self.gather(value, &to, dims),
+            Action::Reduce(reducer, axes) => {
                 let groups = self.groups(axes);
                 self.reduction(&tensor::ALL_REDUCE, value, &to, &groups, *reducer, None)
             }
-            Kind::Convert(Action::Scatter(reducer, dims)) => self.scatter(value, &to, *reducer, dims),
-            Kind::Convert(Action::Exchange(gone, come)) => self.exchange(value, &to, gone, come),
-            Kind::Convert(Action::Permute(changes)) => self.permute(value, changes),
-            Kind::Convert(Action::Term(reducer, axes)) => self.term(value, *reducer, axes),
-            Kind::Convert(Action::Embed(reducer, dim, axes)) => self.embed(value, &to, *reducer, *dim, axes),
+            Action::Scatter(reducer, dims) => self.scatter(value, &to, *reducer, dims),
+            Action::Exchange(gone, come) => self.exchange(value, &to, gone, come),
+            Action::Permute(changes) => self.permute(value, changes),
+            Action::Term(reducer, axes) => self.term(value, *reducer, axes),
+            Action::Embed(reducer, dim, axes) => self.embed(value, &to, *reducer, *dim, axes),
         }
     }
 
