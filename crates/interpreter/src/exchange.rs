@@ -10,6 +10,8 @@ use tofu_ir::ElementType;
 use tofu_sharding::{Action, Axes, AxisRef, Communication, Kind, Mesh, Reducer};
 use tofu_tdl::numeric::{self, Word};
 
+use crate::storage;
+
 /// The buffers of all devices, of one type.
 pub(crate) struct Buffers<'a> {
     pub(crate) element: ElementType,
@@ -48,6 +50,7 @@ pub(crate) fn exchange(communication: &Communication, buffers: &Buffers<'_>) -> 
     if buffers.all.len() as u64 != mesh.devices() {
         return Err(format!("{} devices run what is made for {}", buffers.all.len(), mesh.devices()));
     }
+    storage::check(Run::elements(run.to).saturating_mul(run.size))?;
     let buffers = match &communication.kind {
         Kind::Convert(action) => run.convert(action)?,
         Kind::Fetch { dim, axes, start, step, extent } => run.fetch(*dim, axes, *start, *step, *extent)?,
@@ -168,7 +171,8 @@ impl Run<'_> {
     }
 
     fn elements(dims: &[u64]) -> usize {
-        dims.iter().product::<u64>() as usize
+        let elements = dims.iter().fold(1, |product: u64, &extent| product.saturating_mul(extent));
+        usize::try_from(elements).unwrap_or(usize::MAX)
     }
 
     fn convert(&mut self, action: &Action) -> Result<Vec<Vec<u8>>, String> {

@@ -107,8 +107,8 @@ impl Communication {
                     dims.iter().filter(|(other, _)| *other == dim).map(|(_, axes)| size(axes)).product()
                 };
                 let padded = from.iter().enumerate();
-                let padded =
-                    padded.map(|(dim, &extent)| share(extent * factor(gone, dim), factor(come, dim)));
+                let padded = padded
+                    .map(|(dim, &extent)| share(extent.saturating_mul(factor(gone, dim)), factor(come, dim)));
                 padded.fold(all(gone), u64::saturating_mul)
             }
             Action::Slice(_) | Action::Term(..) | Action::Embed(..) => 0,

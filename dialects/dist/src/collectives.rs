@@ -16,7 +16,9 @@ use tofu_ir::{
     Attr, AttrClass, AttrData, Builder, ElementType, INT, Module, OpDef, OpId, TensorType, Trait, Type,
     TypeData, ValueId, op, required, tensor,
 };
-use tofu_sharding::{Action, Axes, AxisRef, Communicate, Communication, Kind, Mesh, Move, Reducer, Sharding};
+use tofu_sharding::{
+    Action, Axes, AxisRef, Communicate, Communication, Kind, Mesh, Move, Reducer, Sharding, share,
+};
 
 use crate::sharding::{SHARDING_ATTR, read_sharding, sharding_attr};
 
@@ -251,7 +253,7 @@ fn communication(module: &Module, op: OpId) -> Option<Communication> {
             (int("start")?, int("step")?)
         } else {
             let ty = module.tensor_type(module.operand(op, 0))?;
-            (-int("low")?, i64::try_from(ty.dims.get(dim)?.size()?).ok()?)
+            (int("low")?.checked_neg()?, i64::try_from(ty.dims.get(dim)?.size()?).ok()?)
         };
         return Some(Communication { mesh, kind: Kind::Fetch { dim, axes, start, step, extent } });
     }
@@ -297,8 +299,12 @@ pub(crate) fn action_of(def: &OpDef, mesh: &Mesh, from: &Sharding, to: &Sharding
         all
     };
     let is = |other: &'static OpDef| std::ptr::eq(def, other);
-    let reduces =
-        |reducer: Option<Reducer>| reducer.filter(|_| next_reducer.is_none_or(|next| Some(next) == reducer));
+    // Of partial values, what becomes whole is left out, and nothing else changes.
+    let fewer = |all: &Axes, left: &Axes| left.iter().all(|axis| all.contains(axis));
+    let reduces = |reducer: Option<Reducer>| {
+        let stays = next_reducer.is_none_or(|next| Some(next) == reducer);
+        reducer.filter(|_| stays && fewer(&partial, &next_partial))
+    };
     if is(&ALL_GATHER) && same_terms {
         more(&before, &after).map(Action::Gather)
     } else if is(&ALL_SLICE) && same_terms {
@@ -324,7 +330,8 @@ pub(crate) fn action_of(def: &OpDef, mesh: &Mesh, from: &Sharding, to: &Sharding
         let is_even = changed.iter().all(|(before, after)| size(before) == size(after));
         (is_even && all(|change| &change.0) == all(|change| &change.1)).then_some(Action::Permute(changed))
     } else if is(&TO_PARTIAL) {
-        let reducer = next_reducer?;
+        let stays = reducer.is_none_or(|before| Some(before) == next_reducer);
+        let reducer = next_reducer.filter(|_| stays && fewer(&next_partial, &partial))?;
         let come = less(&next_partial, &partial);
         match &more(&before, &after)?[..] {
             [] => Some(Action::Term(reducer, come)),
@@ -409,7 +416,7 @@ pub(crate) fn verify_part(
         let largest = own.saturating_mul(more).div_ceil(less);
         // Padding that is cut off is less than a share for each device.
         let fits = if more > 1 {
-            given <= largest && given + own * (more - 1).min(more) >= largest
+            given <= largest && given.saturating_add(own.saturating_mul(more - 1)) >= largest
         } else {
             given == largest
         };
@@ -427,7 +434,8 @@ fn verify_fetch(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
         (module.tensor_type(module.operand(op, 0)), module.tensor_type(module.result(op, 0)));
     let (Some(before), Some(after)) = (before, after) else { return };
     let name = module.def(op).written_name();
-    let Some(Communication { kind: Kind::Fetch { dim, .. }, .. }) = communication(module, op) else {
+    let Some(Communication { mesh, kind: Kind::Fetch { dim, axes, extent, .. } }) = communication(module, op)
+    else {
         let message =
             format!("`{name}` names a dimension that the sharding does not have, or a range that is none");
         found.push(module.error(op, &codes::WRONG_ATTRIBUTE, message));
@@ -437,5 +445,29 @@ fn verify_fetch(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     if before.rank() != after.rank() || dim >= before.rank() || !same || before.element != after.element {
         let message = format!("`{name}` changes the extent of dimension {dim} only");
         found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
+        return;
+    }
+    let size = |ty: &TensorType| ty.dims[dim].size();
+    let (Some(own), Some(given)) = (size(before), size(after)) else { return };
+    let devices = axes.iter().map(|&axis| mesh.axes()[usize::from(axis)].size).product();
+    if own != share(extent, devices) {
+        let message = format!(
+            "of {extent} elements over {devices} devices each has {}, not {own}",
+            share(extent, devices)
+        );
+        found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
+    }
+    if module.is(op, &HALO_EXCHANGE) {
+        let of = |name: &str| match module.attr_value(op, name) {
+            Some(&AttrData::Int(value, _)) => value,
+            _ => 0,
+        };
+        let grown = i128::from(own) + of("low") + of("high");
+        if grown != i128::from(given) {
+            let message = format!(
+                "with the rows of its neighbours dimension {dim} has {grown} elements on each device, not {given}"
+            );
+            found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
+        }
     }
 }

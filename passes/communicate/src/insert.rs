@@ -1,7 +1,7 @@
 //! `--insert-communication`.
 
-use tofu_diagnostics::Diagnostic;
-use tofu_dialect_func::{FUNC, body};
+use tofu_diagnostics::{Diagnostic, codes};
+use tofu_dialect_func::{CALL, FUNC, body, callee};
 use tofu_ir::{Module, OpId};
 use tofu_machine::Machine;
 use tofu_pass::{
@@ -120,6 +120,15 @@ pub fn insert(
     let Some(planned) = Planned::of(module, function, descriptions, inserting)? else {
         return Ok(None);
     };
+    let is_call = |&op: &OpId| module.is(op, &CALL) && callee(module, op) == Some(function);
+    if let Some(call) = module.walk(module.root()).find(is_call) {
+        let message = "a function that is called cannot become one for each device, since who calls it has whole tensors";
+        let help = "run `inline` first";
+        return Err(module
+            .error(function, &codes::CANNOT_COMMUNICATE, message)
+            .secondary(module.span(call), "it is called here")
+            .help(help));
+    }
     let mut exchanges = planned.exchanges.clone();
     let most = inserting.bucket_bytes.unwrap_or_else(|| usual_bytes(&planned.machine, &planned.mesh));
     let trips = trips(module, function, descriptions);

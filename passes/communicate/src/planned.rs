@@ -9,7 +9,7 @@ use tofu_memory::{Assumptions, Liveness, trip_count};
 use tofu_partition::{
     Facts, Failure, Graph, Objective, Op, OpInfo, Plan, Prices, Tensor, TensorId, complete,
 };
-use tofu_sharding::{Layouts, Mesh, Sharding, Step};
+use tofu_sharding::{Layouts, Mesh, Step};
 use tofu_tdl::Descriptions;
 
 use crate::insert::Inserting;
@@ -197,13 +197,22 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// How a tensor is kept: as the first of its values that has a sharding, or whole.
+    /// How a tensor is kept: as those of its values that have a sharding say, or whole.
     fn tensor(&self, tensor: &Tensor) -> Result<Layouts, Diagnostic> {
-        let said = tensor.values.iter().find_map(|&value| Some((value, sharding_of(self.module, value)?)));
-        match said {
-            Some((value, attr)) => self.layouts(attr, self.module.value_span(value)),
-            None => Ok(Layouts::REPLICATED),
+        let mut first: Option<(Layouts, Span)> = None;
+        for &value in &tensor.values {
+            let Some(attr) = sharding_of(self.module, value) else { continue };
+            let span = self.module.value_span(value);
+            let layouts = self.layouts(attr, span)?;
+            let (said, before) = *first.get_or_insert((layouts, span));
+            if said != layouts {
+                let message = "this is the same tensor in another place, where it lies otherwise";
+                return Err(Diagnostic::error(&codes::CANNOT_COMMUNICATE, span, message)
+                    .secondary(before, "there")
+                    .help("give both the same sharding"));
+            }
         }
+        Ok(first.map_or(Layouts::REPLICATED, |(layouts, _)| layouts))
     }
 
     fn layouts(&self, attr: Attr, span: Span) -> Result<Layouts, Diagnostic> {
@@ -215,9 +224,8 @@ impl Reading<'_> {
             return Err(wrong("the shardings of a function lie on several meshes".to_owned())
                 .help("give all of them one mesh, over all devices"));
         }
-        let closed: Sharding = sharding;
-        Layouts::of(&closed, &mesh).ok_or_else(|| {
-            let text = closed.display(&mesh).to_string();
+        Layouts::of(&sharding, &mesh).ok_or_else(|| {
+            let text = sharding.display(&mesh).to_string();
             wrong(format!(
                 "`{text}` splits along parts of axes, or along axes in another order than the mesh has them"
             ))

@@ -221,9 +221,9 @@ fn outcome(out: &mut String, setting: &Setting<'_>, planned: &Planned, measured:
         Objective::Bytes => " that a device sends",
     };
     let proof = match (planned.outcome.lower_bound, planned.gap()) {
-        (Some(_), Some(0.0)) => format!("{}{measure}, proven optimal", cost(best, objective)),
+        (Some(_), Some(0.0)) => format!("{}{measure}, proven optimal on this mesh", cost(best, objective)),
         (Some(bound), Some(gap)) => format!(
-            "{}{measure}; no plan is below {}: gap {:.2} %",
+            "{}{measure}; no plan on this mesh is below {}: gap {:.2} %",
             cost(best, objective),
             cost(bound, objective),
             gap * 100.0

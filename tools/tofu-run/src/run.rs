@@ -83,6 +83,17 @@ fn run(
         let name = |error| as_written(error, sources, file, whole.clone(), arguments.from);
         (errors.into_iter().map(name).collect(), code)
     };
+    if let Some(signature) = spmd(&module, function) {
+        let written = signature.mesh.devices();
+        if let Some(devices) = arguments.devices.filter(|&devices| devices != written) {
+            return Err(wrong_use(format!("the program is written for {written} devices, not {devices}")));
+        }
+        if arguments.compare {
+            let message =
+                "the program is written for each device already, so there is no other run to compare it with";
+            return Err(wrong_use(format!("{message}; compare the program that it was made of")));
+        }
+    }
     let devices = arguments.devices.filter(|&devices| devices > 1 || spmd(&module, function).is_some());
     let results = if devices.is_none() && spmd(&module, function).is_none() {
         alone(&module, function, &inputs).map_err(as_written)?
@@ -92,7 +103,8 @@ fn run(
             false => None,
         };
         if let Some(devices) = devices.filter(|_| spmd(&module, function).is_none()) {
-            split(&mut module, devices).map_err(|found| (found, ERRORS))?;
+            let warnings = split(&mut module, devices).map_err(|found| (found, ERRORS))?;
+            console.report(sources, &warnings);
         }
         let function = found(&module)?;
         let message =
