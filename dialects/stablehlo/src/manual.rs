@@ -90,9 +90,8 @@ impl Around<'_> {
             module.set_value_name(value, name);
             operands.push(value);
         }
-        let [inputs, outputs] = [arguments, results].map(|all| {
-            all.iter().map(|lying| padded(module, lying)).collect::<Vec<Type>>()
-        });
+        let [inputs, outputs] = [arguments, results]
+            .map(|all| all.iter().map(|lying| padded(module, lying)).collect::<Vec<Type>>());
         let [inside, outside] =
             [arguments, results].map(|all| self.shardings(module, all)).map(|all| all.map_err(|e| *e));
         let (inside, outside) = (inside?, outside?);
@@ -153,7 +152,8 @@ impl Around<'_> {
             for (dict, lying) in dicts.into_iter().zip(all) {
                 let sharding = dist::sharding_attr(module, self.name, mesh, &closed(&lying.sharding));
                 let kept: Vec<_> = module.dict(dict).to_vec();
-                let is_padded = padded(module, lying) != module.interner.ty(TypeData::Tensor(lying.ty.clone()));
+                let is_padded =
+                    padded(module, lying) != module.interner.ty(TypeData::Tensor(lying.ty.clone()));
                 let mut entries: Vec<_> = kept
                     .into_iter()
                     .filter(|&(key, _)| module.text(key) != dist::GLOBAL)

@@ -124,9 +124,7 @@ impl<'a> Express<'a> {
         }
         // Places that the elements of a tensor say may be anywhere.
         let reads_places = data.indices.iter().any(|index| match index {
-            Index::Data(scalar) => {
-                !matches!(data.scalar(*scalar), Scalar::Read(_, at) if at.is_empty())
-            }
+            Index::Data(scalar) => !matches!(data.scalar(*scalar), Scalar::Read(_, at) if at.is_empty()),
             _ => false,
         });
         Some(Express {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tofu_diagnostics::SourceMap;
-use tofu_interpreter::{Interpreter, entry, signature, tensor_type};
 use tofu_dialect_tensor::express;
+use tofu_interpreter::{Interpreter, entry, signature, tensor_type};
 use tofu_ir::{ElementType, Module, OpId, Registry, ValueId, verify};
 use tofu_opt::{Log, Streams, Tool, read_program};
 use tofu_run::{Archive, Tolerance, difference, tensor};

@@ -37,7 +37,10 @@ const CASES: [Case; 14] = [
     Case { processes: 2, ..case("rnn_tiny", "mesh=x:2,y:4 algorithm=tofu") },
     Case { is_manual: false, ..case("gpt_tiny", "mesh=x:8 algorithm=fsdp collectives=xla-annotated") },
     Case { is_manual: false, ..case("moe_tiny", "mesh=x:8 algorithm=megatron collectives=xla-annotated") },
-    Case { is_manual: false, ..case("wresnet_tiny", "mesh=x:8 algorithm=megatron collectives=xla-annotated") },
+    Case {
+        is_manual: false,
+        ..case("wresnet_tiny", "mesh=x:8 algorithm=megatron collectives=xla-annotated")
+    },
 ];
 
 /// Programs of which XLA must send what their plans say, to half a per cent: none is run.
@@ -120,7 +123,8 @@ fn with_wrong_reducer(text: &str) -> String {
     let mut is_next = false;
     let line = |line: &str| {
         is_next |= line.contains("\"stablehlo.all_reduce\"") || line.contains("\"stablehlo.reduce_scatter\"");
-        let changed = if is_next { line.replace("stablehlo.add ", "stablehlo.maximum ") } else { line.to_owned() };
+        let changed =
+            if is_next { line.replace("stablehlo.add ", "stablehlo.maximum ") } else { line.to_owned() };
         is_next &= changed == line;
         changed + "\n"
     };

@@ -36,7 +36,9 @@ pub(crate) fn run(options: &Options) -> Done {
     let python = python_with_jax()?;
     run_command(cargo().args(["build", "--release", "--package", "tofu-opt"]))?;
     let directory = tempfile::tempdir()?;
-    println!("| program | algorithm | planned, MiB | compiled, MiB | arguments, MiB | temporary, MiB | peak of the plan, MiB |");
+    println!(
+        "| program | algorithm | planned, MiB | compiled, MiB | arguments, MiB | temporary, MiB | peak of the plan, MiB |"
+    );
     println!("|---|---|---|---|---|---|---|");
     for file in programs(&options.directory)? {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
