@@ -75,26 +75,23 @@ impl<'a> Collectives<'a> {
                 return Err(module.error(op, &codes::NOT_EXPRESSIBLE, message));
             }
         };
-        if let Kind::Index(axes) = kind {
-            return self.coordinate(&self.refs(axes));
-        }
-        let value = module.operand(op, 0);
+        let value = |this: &Self| this.site.module.operand(op, 0);
         match kind {
             Kind::Index(axes) => self.coordinate(&self.refs(axes)),
             Kind::Fetch { dim, axes, start, step, extent } => {
-                self.fetch(value, &to, (*dim, axes), (*start, *step), *extent)
+                self.fetch(value(self), &to, (*dim, axes), (*start, *step), *extent)
             }
-            Kind::Convert(Action::Slice(dims)) => self.slice(value, &to, dims),
-            Kind::Convert(Action::Gather(dims)) => self.gather(value, &to, dims),
+            Kind::Convert(Action::Slice(dims)) => self.slice(value(self), &to, dims),
+            Kind::Convert(Action::Gather(dims)) => self.gather(value(self), &to, dims),
             Kind::Convert(Action::Reduce(reducer, axes)) => {
                 let groups = self.groups(axes);
-                self.reduction(&tensor::ALL_REDUCE, value, &to, &groups, *reducer, None)
+                self.reduction(&tensor::ALL_REDUCE, value(self), &to, &groups, *reducer, None)
             }
-            Kind::Convert(Action::Scatter(reducer, dims)) => self.scatter(value, &to, *reducer, dims),
-            Kind::Convert(Action::Exchange(gone, come)) => self.exchange(value, &to, gone, come),
-            Kind::Convert(Action::Permute(changes)) => self.permute(value, changes),
-            Kind::Convert(Action::Term(reducer, axes)) => self.term(value, *reducer, axes),
-            Kind::Convert(Action::Embed(reducer, dim, axes)) => self.embed(value, &to, *reducer, *dim, axes),
+            Kind::Convert(Action::Scatter(reducer, dims)) => self.scatter(value(self), &to, *reducer, dims),
+            Kind::Convert(Action::Exchange(gone, come)) => self.exchange(value(self), &to, gone, come),
+            Kind::Convert(Action::Permute(changes)) => self.permute(value(self), changes),
+            Kind::Convert(Action::Term(reducer, axes)) => self.term(value(self), *reducer, axes),
+            Kind::Convert(Action::Embed(reducer, dim, axes)) => self.embed(value(self), &to, *reducer, *dim, axes),
         }
     }
 
