@@ -91,7 +91,9 @@ impl<'a> Collectives<'a> {
             Kind::Convert(Action::Exchange(gone, come)) => self.exchange(value(self), &to, gone, come),
             Kind::Convert(Action::Permute(changes)) => self.permute(value(self), changes),
             Kind::Convert(Action::Term(reducer, axes)) => self.term(value(self), *reducer, axes),
-            Kind::Convert(Action::Embed(reducer, dim, axes)) => self.embed(value(self), &to, *reducer, *dim, axes),
+            Kind::Convert(Action::Embed(reducer, dim, axes)) => {
+                self.embed(value(self), &to, *reducer, *dim, axes)
+            }
         }
     }
 

@@ -40,7 +40,7 @@ impl Express<'_> {
 
     /// Dimensions that share variables, as one: the extents then, and the places.
     fn merged(&self, dims: &[u64], linear: &[Linear]) -> Option<(Vec<u64>, Vec<Linear>)> {
-        let vars: Vec<Vars> = linear.iter().map(|place| vars_of(place)).collect();
+        let vars: Vec<Vars> = linear.iter().map(vars_of).collect();
         let (mut merged, mut places): (Vec<u64>, Vec<Linear>) = (Vec::new(), Vec::new());
         let mut first = 0;
         while first < dims.len() {
