@@ -1,7 +1,8 @@
 """What a program that XLA has compiled sends: its collectives, read from the text of its HLO.
 
 A ring of k devices sends, from each of them and for a tensor of B bytes on the whole group, (k - 1) / k * B for an all-gather or a
-reduce-scatter, twice that for an all-reduce, and a k-th of it for an all-to-all. A permutation sends what a device holds.
+reduce-scatter, twice that for an all-reduce, and a k-th of it for an all-to-all. A permutation sends what a device holds, from
+those devices that send something.
 """
 import collections
 import math
@@ -45,26 +46,26 @@ def group_size(rest, devices):
 
 
 def sent(kind, result, rest, devices):
-    """The bytes that a device sends."""
+    """The bytes that each device sends."""
     if kind == "collective-permute":
         pairs = re.search(r"source_target_pairs=\{(.*?)\}\}", rest)
         pairs = re.findall(r"(\d+),(\d+)", pairs.group(1)) if pairs else []
-        return result if any(source != target for source, target in pairs) else 0
+        sources = {int(source) for source, target in pairs if source != target}
+        return [result if device in sources else 0 for device in range(devices)]
     size = group_size(rest, devices)
-    if size <= 1:
-        return 0
     share = (size - 1) / size
-    return {
+    each = {
         "all-gather": share * result,
         "all-reduce": 2 * share * result,
         "reduce-scatter": share * result * size,
         "all-to-all": share * result,
-        "collective-broadcast": result,
+        "collective-broadcast": result if size > 1 else 0,
     }[kind]
+    return [each] * devices
 
 
 def collectives(text, devices):
-    """For each kind of collective how often a step does it, and the bytes that a device sends for it."""
+    """For each kind of collective how often a step does it, and the bytes that each device sends for it."""
     here, calls, found = None, collections.defaultdict(list), collections.defaultdict(list)
     entry = None
     for line in text.splitlines():
@@ -91,12 +92,12 @@ def collectives(text, devices):
             called += re.findall(r"[\w.-]+", branches)
         for name in called:
             calls[here].append((name, times))
-    counted = collections.defaultdict(lambda: [0, 0.0])
+    counted = collections.defaultdict(lambda: [0, [0.0] * devices])
 
     def walk(name, times):
         for kind, size in found[name]:
             counted[kind][0] += times
-            counted[kind][1] += times * size
+            counted[kind][1] = [before + times * more for before, more in zip(counted[kind][1], size)]
         for callee, more in calls[name]:
             walk(callee, times * more)
 

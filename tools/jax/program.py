@@ -50,7 +50,7 @@ class Program:
         self.hlo = self.executable.hlo_modules()[0].to_string()
 
     def types(self, function, list_name, types):
-        """Shape, dtype and sharding of each argument or result."""
+        """Shape, dtype and sharding of each argument or result, and its shape without padding."""
         attributes = function.attributes[list_name] if list_name in function.attributes else [{}] * len(types)
         found = []
         for ty, own in zip(types, attributes):
@@ -62,7 +62,9 @@ class Program:
                     axes = sdy.DimensionShardingAttr(dim).axes
                     spec[number] = tuple(sdy.AxisRefAttr(axis).name for axis in axes) or None
             sharding = NamedSharding(self.mesh, PartitionSpec(*spec))
-            found.append((tuple(ty.shape), np.dtype(DTYPES[str(ty.element_type)]), sharding))
+            extents = own["tofu.extents"] if "tofu.extents" in own else ty.shape
+            extents = tuple(int(getattr(extent, "value", extent)) for extent in extents)
+            found.append((tuple(ty.shape), np.dtype(DTYPES[str(ty.element_type)]), sharding, extents))
         return found
 
     def figures(self):
@@ -70,8 +72,9 @@ class Program:
         memory = self.executable.get_compiled_memory_stats()
         found = collectives(self.hlo, len(self.devices))
         return {
-            "collectives": found,
-            "sent_bytes": sum(size for _, size in found.values()),
+            "collectives": {kind: (count, max(sent)) for kind, (count, sent) in found.items()},
+            # Of the device that sends most.
+            "sent_bytes": max(map(sum, zip(*(sent for _, sent in found.values()))), default=0),
             "argument_bytes": memory.argument_size_in_bytes,
             "output_bytes": memory.output_size_in_bytes,
             "alias_bytes": memory.alias_size_in_bytes,
@@ -89,13 +92,14 @@ class Program:
                 return rng.integers(0, 2, shape).astype(dtype)
             return (0.02 * rng.standard_normal(shape)).astype(dtype)
 
-        return [one(shape, dtype) for shape, dtype, _ in self.arguments]
+        return [one(extents, dtype) for _, dtype, _, extents in self.arguments]
 
     def placed(self, arrays):
         """Arrays on the devices, each as the program wants it."""
 
-        def one(array, shape, dtype, sharding):
-            array = np.asarray(array).astype(dtype).reshape(shape)
+        def one(array, shape, dtype, sharding, extents):
+            array = np.asarray(array).astype(dtype).reshape(extents)
+            array = np.pad(array, [(0, whole - own) for whole, own in zip(shape, extents)])
             return jax.make_array_from_callback(shape, sharding, lambda index: array[index])
 
         return [one(array, *ty) for array, ty in zip(arrays, self.arguments, strict=True)]
@@ -104,6 +108,6 @@ class Program:
         """The results, when all of them are there."""
         results = self.executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
         made = []
-        for buffers, (shape, _, sharding) in zip(results, self.results, strict=True):
+        for buffers, (shape, _, sharding, _) in zip(results, self.results, strict=True):
             made.append(jax.make_array_from_single_device_arrays(shape, sharding, buffers))
         return jax.block_until_ready(made)

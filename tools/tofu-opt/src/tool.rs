@@ -40,6 +40,7 @@ impl Tool {
             &tofu_dialect_stablehlo::MHLO,
             &tofu_dialect_stablehlo::SDY,
             &tofu_dialect_stablehlo::TF,
+            &tofu_dialect_stablehlo::TOFU,
             &tofu_dialect_tdl::DIALECT,
             &tofu_dialect_tensor::DIALECT,
         ];

@@ -26,14 +26,12 @@ pub(super) struct Collectives<'a> {
     pub(super) mesh: &'a Mesh,
     /// The body, at whose beginning coordinates are made.
     block: BlockId,
-    /// Behind the coordinates and what becomes of arguments, before the rest.
-    start: OpId,
     coordinates: FxHashMap<Vec<AxisRef>, ValueId>,
     channels: i64,
 }
 
 impl<'a> Collectives<'a> {
-    /// Puts ops of StableHLO in the place of all that devices do together in a function. More can be put at its edges then.
+    /// Puts ops of StableHLO in the place of all that devices do together in a function.
     ///
     /// # Errors
     /// At what is wrong, or cannot be said.
@@ -42,18 +40,14 @@ impl<'a> Collectives<'a> {
         function: OpId,
         block: BlockId,
         mesh: &'a Mesh,
-    ) -> Result<Collectives<'a>, Diagnostic> {
+    ) -> Result<(), Diagnostic> {
         let ops: Vec<(OpId, Option<Communication>)> = module
             .walk(function)
             .filter_map(|op| Some((op, module.def(op).interface::<Communicate>()?.0(module, op))))
             .collect();
-        // A function ends with a return.
-        let op = module.first_op(block).unwrap_or(function);
-        let mut site = Site { module, op };
-        let start = site.number(0)?;
-        let start = site.module.defining_op(start).unwrap_or(op);
-        let coordinates = FxHashMap::default();
-        let mut all = Collectives { site, mesh, block, start, coordinates, channels: 0 };
+        let Some(op) = module.first_op(block) else { return Ok(()) };
+        let site = Site { module, op };
+        let mut all = Collectives { site, mesh, block, coordinates: FxHashMap::default(), channels: 0 };
         for (op, communication) in ops {
             all.site.op = op;
             let Some(communication) = communication else {
@@ -71,45 +65,6 @@ impl<'a> Collectives<'a> {
             }
             all.site.module.erase(op);
         }
-        Ok(all)
-    }
-
-    /// An argument comes with these dimensions whole, as a buffer of these extents, and each device keeps its part.
-    pub(super) fn cut_argument(
-        &mut self,
-        index: usize,
-        whole: &[u64],
-        dims: &[Split],
-    ) -> Result<(), Diagnostic> {
-        let Some(&argument) = self.site.module.arguments(self.block).get(index) else { return Ok(()) };
-        let to = self.site.dims(argument);
-        let ty = self.site.ty(whole, self.site.element(argument));
-        let uses = self.site.module.create_forward_value(self.site.module.ty(argument));
-        self.site.module.replace_all_uses(argument, uses);
-        self.site.module.set_type(argument, ty);
-        self.site.op = self.start;
-        let part = self.slice(argument, &to, dims)?;
-        self.site.module.replace_all_uses(uses, part);
-        Ok(())
-    }
-
-    /// Nothing more is put anywhere.
-    pub(super) fn end(self) {
-        self.site.module.erase(self.start);
-    }
-
-    /// A result goes out with these dimensions whole, as a buffer of these extents.
-    pub(super) fn gather_result(
-        &mut self,
-        index: usize,
-        whole: &[u64],
-        dims: &[Split],
-    ) -> Result<(), Diagnostic> {
-        let Some(end) = self.site.module.last_op(self.block) else { return Ok(()) };
-        self.site.op = end;
-        let value = self.site.module.operand(end, index);
-        let gathered = self.gather(value, whole, dims)?;
-        self.site.module.set_operand(end, index, gathered);
         Ok(())
     }
 

@@ -23,7 +23,7 @@ struct Track {
 }
 
 impl Express<'_> {
-    /// The factors of a product, and whether they are converted before.
+    /// The factors of a product.
     fn factors(&self, body: ScalarId) -> Option<[ScalarId; 2]> {
         match self.data.scalar(body) {
             Scalar::Binary(BinaryOp::Mul, a, b) => Some([*a, *b]),
@@ -84,7 +84,7 @@ impl Express<'_> {
         self.convolved(a, b, over).or_else(|| self.convolved(b, a, over))
     }
 
-    /// An element under a guard that only says that it is there: the tensor, where, and how it is converted.
+    /// An element under a guard that only says that it is there: the tensor, where, and the element itself.
     fn element_at(&self, id: ScalarId) -> Option<(Source, Vec<Linear>, ScalarId)> {
         let data = self.data;
         let inner = match data.scalar(id) {
@@ -210,12 +210,12 @@ impl Express<'_> {
             return None;
         }
         // The kernel with a dimension for each window, one of one element where it has none.
-        let mut kernel_order: Vec<u64> = Vec::new();
+        let mut kernel_dims: Vec<u64> = Vec::new();
         let mut place_of = SmallVec::<[(VarId, usize); 6]>::new();
         for (dim, var) in of_right.iter().enumerate() {
             if let Some(var) = var {
-                place_of.push((*var, kernel_order.len()));
-                kernel_order.push(rhs_dims[dim]);
+                place_of.push((*var, kernel_dims.len()));
+                kernel_dims.push(rhs_dims[dim]);
             }
         }
         let place = |var: VarId| place_of.iter().find(|(other, _)| *other == var).map(|&(_, at)| at);
@@ -224,15 +224,15 @@ impl Express<'_> {
             kernel_spatial.push(match track.k {
                 Some(k) => place(k)?,
                 None => {
-                    kernel_order.push(1);
-                    kernel_order.len() - 1
+                    kernel_dims.push(1);
+                    kernel_dims.len() - 1
                 }
             });
         }
         let element = self.element_of(rhs);
-        let ty = self.ty(&kernel_order, element);
+        let ty = self.ty(&kernel_dims, element);
         let mut rhs = rhs;
-        if self.dims_of(rhs)[..] != kernel_order[..] {
+        if self.dims_of(rhs)[..] != kernel_dims[..] {
             rhs = reshape(&mut self.builder(), rhs, ty).ok()?;
         }
         let count = tracks.len();

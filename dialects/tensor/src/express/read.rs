@@ -4,6 +4,7 @@
 //! together are one, `x[i floordiv 64, i mod 64]`. Such elements are cut out and reshaped. All else is gathered.
 
 use smallvec::SmallVec;
+use tofu_ir::ValueId;
 use tofu_tdl::{IndexId, Source, VarId};
 
 use super::linear::{Atom, Linear};
@@ -25,7 +26,7 @@ impl Express<'_> {
         self.read_at(value, &linear)
     }
 
-    pub(super) fn read_at(&mut self, value: crate::express::ValueId, linear: &[Linear]) -> Option<Term> {
+    fn read_at(&mut self, value: ValueId, linear: &[Linear]) -> Option<Term> {
         let dims = self.dims_of(value);
         if dims.len() != linear.len() {
             return None;
@@ -95,7 +96,7 @@ impl Express<'_> {
         places.iter().map(one).collect()
     }
 
-    fn cut_out(&mut self, value: super::ValueId, dims: &[u64], digits: &[Digits]) -> Option<Term> {
+    fn cut_out(&mut self, value: ValueId, dims: &[u64], digits: &[Digits]) -> Option<Term> {
         let element = self.element_of(value);
         let mut value = value;
         if self.dims_of(value)[..] != *dims {
@@ -137,7 +138,7 @@ impl Express<'_> {
     }
 
     /// Elements at any places: an element for each, of those dimensions of which not all is read alike.
-    fn gathered(&mut self, value: super::ValueId, dims: &[u64], linear: &[Linear]) -> Option<Term> {
+    fn gathered(&mut self, value: ValueId, dims: &[u64], linear: &[Linear]) -> Option<Term> {
         let whole: Vec<Option<VarId>> = (0..dims.len())
             .map(|dim| {
                 let (var, 1, 0) = linear[dim].of_one()? else { return None };
