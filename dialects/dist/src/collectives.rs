@@ -438,4 +438,17 @@ fn verify_fetch(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
         let message = format!("`{name}` changes the extent of dimension {dim} only");
         found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
     }
+    let (own, given) =
+        (before.dims.get(dim).and_then(|dim| dim.size()), after.dims.get(dim).and_then(|dim| dim.size()));
+    let number = |name: &str| match module.attr_value(op, name) {
+        Some(&AttrData::Int(value, _)) if module.is(op, &HALO_EXCHANGE) => Some(i128::from(value)),
+        _ => None,
+    };
+    if let (Some(own), Some(given), Some(low), Some(high)) = (own, given, number("low"), number("high")) {
+        let grown = i128::from(own) + low + high;
+        if low < 0 || high < 0 || i128::from(given) != grown {
+            let message = format!("{own} elements that grow by {low} and {high} are no {given}");
+            found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
+        }
+    }
 }
