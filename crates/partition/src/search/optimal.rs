@@ -54,7 +54,7 @@ const DESCENT_PART: u64 = 3;
 const LIMITED: u64 = 2;
 
 /// A descent ends where the cost is above the bound by no more than one part in so many, or where no step saves so much.
-const NEAR_COST: i128 = 1_000;
+const NEAR_COST: i128 = 500;
 
 /// Within the memory limit, a cost is good enough if it is above the bound by no more than one part in so many.
 const ENOUGH: i128 = 100;
