@@ -457,16 +457,14 @@ fn verify_fetch(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
         );
         found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
     }
-    if module.is(op, &HALO_EXCHANGE) {
-        let of = |name: &str| match module.attr_value(op, name) {
-            Some(&AttrData::Int(value, _)) => value,
-            _ => 0,
-        };
-        let grown = i128::from(own) + of("low") + of("high");
-        if grown != i128::from(given) {
-            let message = format!(
-                "with the rows of its neighbours dimension {dim} has {grown} elements on each device, not {given}"
-            );
+    let number = |name: &str| match module.attr_value(op, name) {
+        Some(&AttrData::Int(value, _)) if module.is(op, &HALO_EXCHANGE) => Some(value),
+        _ => None,
+    };
+    if let (Some(low), Some(high)) = (number("low"), number("high")) {
+        let grown = i128::from(own) + low + high;
+        if low < 0 || high < 0 || i128::from(given) != grown {
+            let message = format!("{own} elements that grow by {low} and {high} are no {given}");
             found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
         }
     }
