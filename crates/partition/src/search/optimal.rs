@@ -52,7 +52,7 @@ const DESCENT_PART: u64 = 3;
 
 /// How much more work one step of a search under a memory limit may take, and all of them.
 const LIMITED: u64 = 2;
-const ALL_LIMITED: u64 = 8;
+const ALL_LIMITED: u64 = 3;
 
 /// A descent ends where the cost is above the bound by no more than one part in so many, or where no step saves so much.
 const NEAR_COST: i128 = 500;
