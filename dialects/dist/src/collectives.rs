@@ -441,7 +441,7 @@ fn verify_fetch(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     let (own, given) =
         (before.dims.get(dim).and_then(|dim| dim.size()), after.dims.get(dim).and_then(|dim| dim.size()));
     let number = |name: &str| match module.attr_value(op, name) {
-        Some(&AttrData::Int(value, _)) if module.is(op, &HALO_EXCHANGE) => Some(i128::from(value)),
+        Some(&AttrData::Int(value, _)) if module.is(op, &HALO_EXCHANGE) => Some(value),
         _ => None,
     };
     if let (Some(own), Some(given), Some(low), Some(high)) = (own, given, number("low"), number("high")) {
