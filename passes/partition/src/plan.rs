@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use tofu_diagnostics::{Diagnostic, Span, codes};
 use tofu_partition::{
-    Algorithm, Constraints, Failure, Graph, Memory, Objective, Outcome, Prices, Progress, Request, search,
+    Algorithm, Constraints, Failure, Graph, Memory, Objective, Outcome, Plan, Prices, Progress, Request,
+    search,
 };
 use tofu_pass::PassContext;
 use tofu_sharding::Mesh;
