@@ -117,6 +117,7 @@ codes! {
     BAD_ARRAYS = "T0606", "file of arrays that cannot be read";
     RESULTS_DIFFER = "T0607", "results that are not the expected ones";
     DEVICES_DIVERGE = "T0608", "devices that go different ways";
+    TRAFFIC_DIFFERS = "T0609", "traffic that is not the planned one";
 
     UNKNOWN_MACHINE = "T0701", "unknown machine";
     MACHINE_ENTRY = "T0702", "unknown or missing entry of a machine";

@@ -10,6 +10,8 @@ use tofu_ir::ElementType;
 use tofu_sharding::{Action, Axes, AxisRef, Communication, Kind, Mesh, Reducer};
 use tofu_tdl::numeric::{self, Word};
 
+use crate::storage;
+
 /// The buffers of all devices, of one type.
 pub(crate) struct Buffers<'a> {
     pub(crate) element: ElementType,
@@ -19,9 +21,12 @@ pub(crate) struct Buffers<'a> {
     pub(crate) all: &'a [&'a [u8]],
 }
 
+/// A buffer of each device.
+type Each = Vec<Vec<u8>>;
+
 /// What devices get, and the bytes that each sends and receives.
 pub(crate) struct Exchanged {
-    pub(crate) buffers: Vec<Vec<u8>>,
+    pub(crate) buffers: Each,
     pub(crate) sent: Vec<u64>,
     pub(crate) received: Vec<u64>,
 }
@@ -45,9 +50,11 @@ pub(crate) fn exchange(communication: &Communication, buffers: &Buffers<'_>) -> 
     if buffers.all.len() as u64 != mesh.devices() {
         return Err(format!("{} devices run what is made for {}", buffers.all.len(), mesh.devices()));
     }
+    storage::check(Run::elements(run.to).saturating_mul(run.size))?;
     let buffers = match &communication.kind {
         Kind::Convert(action) => run.convert(action)?,
         Kind::Fetch { dim, axes, start, step, extent } => run.fetch(*dim, axes, *start, *step, *extent)?,
+        Kind::Bucket(_) => return Err("a bucket holds several buffers".to_owned()),
         Kind::Index(axes) => {
             let axes = run.axes(axes);
             let index = |device: u64| {
@@ -62,6 +69,52 @@ pub(crate) fn exchange(communication: &Communication, buffers: &Buffers<'_>) -> 
     let [sent, received] =
         [run.sent, run.received].map(|bits| bits.into_iter().map(|bits| bits.div_ceil(8)).collect());
     Ok(Exchanged { buffers, sent, received })
+}
+
+/// What all devices do together with several buffers each, which are of one type of elements; what each gives is as in [`exchange`], and
+/// all are sent together. Buffers that are reduced go around as one, whose parts are as even as those of one are.
+///
+/// # Errors
+/// The buffers do not fit what is done with them.
+pub(crate) fn exchange_bucket(
+    mesh: &Mesh,
+    actions: &[Action],
+    buffers: &[Buffers<'_>],
+) -> Result<(Vec<Each>, Exchanged), String> {
+    let alone = |action: &Action| Communication { mesh: mesh.clone(), kind: Kind::Convert(action.clone()) };
+    let Some((first, one)) = buffers.first().zip(actions.first()).filter(|_| buffers.len() == actions.len())
+    else {
+        return Err("as many buffers as steps are expected".to_owned());
+    };
+    let mut all =
+        Exchanged { buffers: Vec::new(), sent: vec![0; first.all.len()], received: vec![0; first.all.len()] };
+    if matches!(one, Action::Reduce(..)) {
+        let joined: Vec<Vec<u8>> = (0..first.all.len())
+            .map(|device| buffers.iter().flat_map(|buffer| buffer.all[device].iter().copied()).collect())
+            .collect();
+        let size = first.element.storage_bytes();
+        let count = [joined.first().map_or(0, Vec::len) as u64 / size as u64];
+        let refs: Vec<&[u8]> = joined.iter().map(Vec::as_slice).collect();
+        let joined = Buffers { element: first.element, dims: [&count, &count], all: &refs };
+        let exchanged = exchange(&alone(one), &joined)?;
+        let mut ends = vec![0];
+        ends.extend(buffers.iter().scan(0, |end, buffer| {
+            *end += Run::elements(buffer.dims[0]) * size;
+            Some(*end)
+        }));
+        let given = ends
+            .windows(2)
+            .map(|pair| exchanged.buffers.iter().map(|device| device[pair[0]..pair[1]].to_vec()).collect());
+        return Ok((given.collect(), Exchanged { buffers: Vec::new(), ..exchanged }));
+    }
+    let mut given = Vec::new();
+    for (action, buffer) in actions.iter().zip(buffers) {
+        let exchanged = exchange(&alone(action), buffer)?;
+        all.sent.iter_mut().zip(&exchanged.sent).for_each(|(sum, bytes)| *sum += bytes);
+        all.received.iter_mut().zip(&exchanged.received).for_each(|(sum, bytes)| *sum += bytes);
+        given.push(exchanged.buffers);
+    }
+    Ok((given, all))
 }
 
 type Refs = SmallVec<[AxisRef; 4]>;
@@ -118,7 +171,8 @@ impl Run<'_> {
     }
 
     fn elements(dims: &[u64]) -> usize {
-        dims.iter().product::<u64>() as usize
+        let elements = dims.iter().fold(1, |product: u64, &extent| product.saturating_mul(extent));
+        usize::try_from(elements).unwrap_or(usize::MAX)
     }
 
     fn convert(&mut self, action: &Action) -> Result<Vec<Vec<u8>>, String> {

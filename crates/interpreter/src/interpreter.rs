@@ -16,10 +16,10 @@ use tofu_diagnostics::{Diagnostic, codes, plural};
 use tofu_ir::{
     AttrData, BlockId, Control, DenseData, Module, OpId, TensorType, Trait, TypeData, VALUE, ValueId,
 };
-use tofu_sharding::Communicate;
+use tofu_sharding::{Communicate, Kind};
 use tofu_tdl::{Describe, OpaqueRegistry, Tensor, Undescribed};
 
-use crate::exchange::{Buffers, exchange};
+use crate::exchange::{Buffers, exchange, exchange_bucket};
 use crate::functions::{self, Symbols, check_arguments, tensor_type};
 use crate::kernel;
 use crate::kernels::{Kernels, NoKernel};
@@ -153,6 +153,14 @@ impl<'m, S: Storage> Interpreter<'m, S> {
     }
 }
 
+/// The bytes of a tensor; what takes nothing has none.
+fn bytes_of<'v, S: Storage>(storage: &'v S, value: Option<&'v Value<S::Buffer>>) -> &'v [u8] {
+    match value {
+        Some(Value::Tensor(_, buffer)) => storage.bytes(buffer),
+        _ => &[],
+    }
+}
+
 struct Machine<'i, 'm, S: Storage> {
     interpreter: &'i mut Interpreter<'m, S>,
     devices: Vec<Device<S::Buffer>>,
@@ -246,34 +254,52 @@ impl<'m, S: Storage> Machine<'_, 'm, S> {
         };
         let communication =
             (communicate.0)(module, op).ok_or_else(|| failed("it is not valid".to_owned()))?;
-        let result = module.result(op, 0);
-        let ty = tensor_type(module, module.ty(result));
-        let ty = ty.ok_or_else(|| failed("its result is no tensor".to_owned()))?;
-        let to = ty.static_dims().ok_or_else(|| failed("extents are not known".to_owned()))?;
         let mut operands: Vec<Values<S::Buffer>> = Vec::new();
         for device in 0..self.devices.len() {
             self.current = device;
             operands.push(self.take_operands(op)?);
         }
-        let from = match operands.first().and_then(|operands| operands.first()) {
-            Some(Value::Tensor(ty, _)) => ty.static_dims().unwrap_or_default(),
-            _ => SmallVec::new(),
-        };
-        let all: Vec<&[u8]> = operands
-            .iter()
-            .map(|operands| match operands.first() {
-                Some(Value::Tensor(_, buffer)) => self.interpreter.storage.bytes(buffer),
-                _ => &[],
-            })
+        // What each device has of each operand, and the type of what it gets; what takes nothing has no bytes.
+        let mut types: Vec<TensorType> = Vec::new();
+        let mut dims: Vec<[SmallVec<[u64; 4]>; 2]> = Vec::new();
+        let mut all: Vec<Vec<&[u8]>> = Vec::new();
+        for (index, result) in module.results(op).enumerate() {
+            let ty = tensor_type(module, module.ty(result));
+            let ty = ty.ok_or_else(|| failed("its result is no tensor".to_owned()))?;
+            let to = ty.static_dims().ok_or_else(|| failed("extents are not known".to_owned()))?;
+            let from = match operands.first().and_then(|operands| operands.get(index)) {
+                Some(Value::Tensor(ty, _)) => ty.static_dims().unwrap_or_default(),
+                _ => SmallVec::new(),
+            };
+            let storage = &self.interpreter.storage;
+            all.push(operands.iter().map(|operands| bytes_of(storage, operands.get(index))).collect());
+            dims.push([from, to]);
+            types.push(ty);
+        }
+        let each = types.iter().zip(&dims).zip(&all);
+        let buffers: Vec<Buffers<'_>> = each
+            .map(|((ty, [from, to]), all)| Buffers { element: ty.element, dims: [from, to], all })
             .collect();
-        let buffers = Buffers { element: ty.element, dims: [&from, &to], all: &all };
-        let exchanged = exchange(&communication, &buffers).map_err(failed)?;
+        let (given, exchanged) = match (&communication.kind, &buffers[..]) {
+            (Kind::Bucket(actions), buffers) => {
+                exchange_bucket(&communication.mesh, actions, buffers).map_err(failed)?
+            }
+            (_, [buffers]) => {
+                let mut exchanged = exchange(&communication, buffers).map_err(failed)?;
+                (vec![std::mem::take(&mut exchanged.buffers)], exchanged)
+            }
+            _ => return Err(failed("it gives another number of results".to_owned())),
+        };
         self.traffic.add(op, &exchanged.sent, &exchanged.received);
-        for (device, bytes) in exchanged.buffers.into_iter().enumerate() {
+        for device in 0..self.devices.len() {
             self.current = device;
-            let fill = &mut |target: &mut [u8]| target.copy_from_slice(&bytes);
-            let value = self.load(result, ty.clone(), bytes.len(), op, fill)?;
-            self.finish(op, [value].into_iter().collect())?;
+            let mut values = Values::new();
+            for ((result, ty), given) in module.results(op).zip(&types).zip(&given) {
+                let bytes = &given[device];
+                let fill = &mut |target: &mut [u8]| target.copy_from_slice(bytes);
+                values.push(self.load(result, ty.clone(), bytes.len(), op, fill)?);
+            }
+            self.finish(op, values)?;
         }
         Ok(())
     }

@@ -47,7 +47,15 @@ pub fn join_shards(
     }
     let (element, size) = (first.element(), first.element().storage_bytes());
     let mut bytes = vec![0; shape.iter().product::<u64>() as usize * size];
+    let local = sharding.local_shape(shape);
     for (device, held) in shares.iter().enumerate() {
+        if held.dims() != &local[..] || held.element() != element {
+            return Err(format!(
+                "device {device} holds a buffer of {:?}, not of {:?}",
+                held.dims(),
+                &local[..]
+            ));
+        }
         let region = sharding.region(mesh, shape, device as u64);
         let start: Vec<u64> = region.dims.iter().map(|dim| dim.start).collect();
         let extents: Vec<u64> = region.dims.iter().map(|dim| dim.size).collect();

@@ -40,12 +40,25 @@ const MAX_BYTES: usize = 1 << 36;
 
 /// Memory of so many zeros, or that there is not enough.
 pub(crate) fn zeros(bytes: usize) -> Result<Vec<u8>, String> {
+    check(bytes)?;
     let mut buffer = Vec::new();
-    if bytes > MAX_BYTES || buffer.try_reserve_exact(bytes).is_err() {
-        return Err(format!("{bytes} bytes do not fit into the memory"));
+    if buffer.try_reserve_exact(bytes).is_err() {
+        return Err(too_many(bytes));
     }
     buffer.resize(bytes, 0);
     Ok(buffer)
+}
+
+/// Whether a buffer may have so many bytes.
+///
+/// # Errors
+/// They are too many.
+pub(crate) fn check(bytes: usize) -> Result<(), String> {
+    if bytes > MAX_BYTES { Err(too_many(bytes)) } else { Ok(()) }
+}
+
+fn too_many(bytes: usize) -> String {
+    format!("{bytes} bytes do not fit into the memory")
 }
 
 impl Storage for Heap {

@@ -12,7 +12,7 @@ use crate::graph::{Graph, Op, OpKind, TensorId};
 use crate::price::{Prices, TensorShape};
 use crate::problem::{tie_break, whole_way};
 use crate::states::{Stored, shape_of};
-use crate::way::{Choices, Way, has_one_reducer, way_of};
+use crate::way::{Choices, Wanted, Way, has_one_reducer, way_of};
 
 /// How a program is split.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -142,17 +142,9 @@ impl Plan {
             }
             for (tensor, wanted) in op.operands.iter().zip(&way.operands) {
                 let (Some(tensor), Some(wanted)) = (*tensor, wanted) else { continue };
-                let shape = shape_of(graph, tensor);
-                let from = self.stored[tensor as usize]
-                    .layouts()
-                    .min_by_key(|&from| prices.want(shape, from, wanted).0);
-                let Some(from) = from else { continue };
-                let (_, is_whole) = prices.want(shape, from, wanted);
-                let to = if is_whole { wanted.without } else { wanted.layouts };
-                sum.send(prices.conversion(shape, from, to), op.times, tensor, here);
-                if !is_whole {
-                    sum.send(wanted.halo.clone(), op.times, tensor, here);
-                }
+                let Had { from, to, halo } = self.had(graph, prices, tensor, wanted);
+                sum.send(prices.conversion(shape_of(graph, tensor), from, to), op.times, tensor, here);
+                sum.send(halo.iter().cloned(), op.times, tensor, here);
             }
             for (tensor, &given) in op.results.iter().zip(&way.results) {
                 if let Some(tensor) = *tensor {
@@ -175,21 +167,28 @@ impl Plan {
     }
 
     /// The bytes that a device needs while it does each op, for operands as they are wanted where they are not kept like that,
-    /// and for results as they are given where they are not kept like that.
+    /// with what comes from neighbours, and for results as they are given where they are not kept like that.
     ///
     /// # Errors
     /// Where the plan does not hold together.
-    pub fn buffers(&self, graph: &Graph<'_>) -> Result<Vec<u64>, Broken> {
+    pub fn buffers(&self, graph: &Graph<'_>, prices: &Prices<'_>) -> Result<Vec<u64>, Broken> {
         let done = self.checked(graph)?;
         let local = |tensor: TensorId, layouts: Layouts| {
             Stored::only(layouts).bytes(&self.mesh, shape_of(graph, tensor))
         };
         let of_op = |(number, op): (usize, &Op)| {
-            let Some(way) = done.way(number) else { return 0 };
+            if op.kind == OpKind::Constant {
+                return 0;
+            }
+            let whole = whole_way(op);
+            let way = done.way(number).unwrap_or(&whole);
             let wanted = op.operands.iter().zip(&way.operands).filter_map(|(tensor, wanted)| {
                 let (tensor, wanted) = ((*tensor)?, wanted.as_ref()?);
-                let is_kept = self.stored[tensor as usize].layouts().any(|layouts| layouts == wanted.layouts);
-                (!is_kept).then(|| local(tensor, wanted.layouts))
+                let Had { from, to, halo } = self.had(graph, prices, tensor, wanted);
+                let grown = halo.iter().fold(0, |sum: u64, step| sum.saturating_add(step.bytes));
+                // What grows is made anew beside what it is made of.
+                let moved = if from != to || grown > 0 { local(tensor, to) } else { 0 };
+                Some(moved.saturating_add(grown))
             });
             let given = op.results.iter().zip(&way.results).filter_map(|(tensor, &given)| {
                 let tensor = (*tensor)?;
@@ -198,6 +197,23 @@ impl Plan {
             wanted.chain(given).fold(0, u64::saturating_add)
         };
         Ok(graph.ops.iter().enumerate().map(of_op).collect())
+    }
+
+    /// How an operand is had as it is wanted.
+    fn had<'w>(
+        &self,
+        graph: &Graph<'_>,
+        prices: &Prices<'_>,
+        tensor: TensorId,
+        wanted: &'w Wanted,
+    ) -> Had<'w> {
+        let (shape, stored) = (shape_of(graph, tensor), self.stored[tensor as usize]);
+        let cheapest = stored.layouts().min_by_key(|&from| prices.want(shape, from, wanted).0);
+        let from = cheapest.unwrap_or(stored.first);
+        match prices.want(shape, from, wanted) {
+            (_, true) => Had { from, to: wanted.without, halo: &[] },
+            (_, false) => Had { from, to: wanted.layouts, halo: &wanted.halo },
+        }
     }
 
     /// How an op is done.
@@ -279,6 +295,13 @@ impl Plan {
         }
         Ok(done)
     }
+}
+
+/// How an operand is had: from a layout that is kept of it, in another one, and with what comes from neighbours then.
+struct Had<'w> {
+    from: Layouts,
+    to: Layouts,
+    halo: &'w [Step],
 }
 
 /// How ops are done.

@@ -6,7 +6,7 @@ mod make;
 use smallvec::SmallVec;
 use tofu_sharding::{Layout, Layouts, Mesh, Step};
 
-use make::is_useful;
+pub(crate) use make::is_useful;
 pub use make::way_of;
 
 use crate::domain::Symmetry;

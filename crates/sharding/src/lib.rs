@@ -50,6 +50,7 @@ mod layouts;
 mod mesh;
 mod place;
 mod sharding;
+mod spmd;
 mod text;
 
 pub use axis::AxisRef;
@@ -60,3 +61,4 @@ pub use layouts::Layouts;
 pub use mesh::{Mesh, MeshAxis};
 pub use place::share;
 pub use sharding::{DimSharding, Layout, Partial, Reducer, Sharding};
+pub use spmd::{Lying, Spmd};

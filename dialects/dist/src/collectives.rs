@@ -13,10 +13,12 @@
 use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, codes};
 use tofu_ir::{
-    AttrClass, AttrData, Builder, ElementType, INT, Module, OpDef, OpId, TensorType, Trait, Type, TypeData,
-    ValueId, op, required, tensor,
+    Attr, AttrClass, AttrData, Builder, ElementType, INT, Module, OpDef, OpId, TensorType, Trait, Type,
+    TypeData, ValueId, op, required, tensor,
 };
-use tofu_sharding::{Action, Axes, AxisRef, Communicate, Communication, Kind, Mesh, Move, Reducer, Sharding};
+use tofu_sharding::{
+    Action, Axes, AxisRef, Communicate, Communication, Kind, Mesh, Move, Reducer, Sharding, share,
+};
 
 use crate::sharding::{SHARDING_ATTR, read_sharding, sharding_attr};
 
@@ -27,10 +29,13 @@ pub const TO: &str = "to";
 /// The attribute that says how a tensor lies of which something is fetched, or along which axes devices are counted.
 pub const OF: &str = "of";
 
-const IS_SHARDING: AttrClass = AttrClass {
-    name: "a sharding (`#dist.sharding<@m, [{x}]>`)",
-    contains: |module, attr| matches!(module.attr_data(attr), AttrData::Dialect(dialect) if std::ptr::eq(dialect.def, &SHARDING_ATTR)),
-};
+const IS_SHARDING: AttrClass =
+    AttrClass { name: "a sharding (`#dist.sharding<@m, [{x}]>`)", contains: is_sharding };
+
+/// Whether an attribute is a sharding.
+pub(crate) fn is_sharding(module: &Module, attr: Attr) -> bool {
+    matches!(module.attr_data(attr), AttrData::Dialect(dialect) if std::ptr::eq(dialect.def, &SHARDING_ATTR))
+}
 
 macro_rules! conversions {
     ($($(#[$doc:meta])* $name:ident = $op:literal, $summary:literal, $operand:literal: $from:literal => $to:literal, $result:literal;)*) => {
@@ -248,12 +253,12 @@ fn communication(module: &Module, op: OpId) -> Option<Communication> {
             (int("start")?, int("step")?)
         } else {
             let ty = module.tensor_type(module.operand(op, 0))?;
-            (-int("low")?, i64::try_from(ty.dims.get(dim)?.size()?).ok()?)
+            (int("low")?.checked_neg()?, i64::try_from(ty.dims.get(dim)?.size()?).ok()?)
         };
         return Some(Communication { mesh, kind: Kind::Fetch { dim, axes, start, step, extent } });
     }
     let ((_, mesh, from), (_, other, to)) = (sharding(FROM)?, sharding(TO)?);
-    let action = action(module, op, &mesh, &from, &to).filter(|_| mesh == other)?;
+    let action = action_of(module.def(op), &mesh, &from, &to).filter(|_| mesh == other)?;
     Some(Communication { mesh, kind: Kind::Convert(action) })
 }
 
@@ -263,8 +268,8 @@ fn whole(mesh: &Mesh, axes: &[AxisRef]) -> Option<Axes> {
         .collect()
 }
 
-/// What brings a tensor from one sharding to another in one step, if the op is the one that does.
-fn action(module: &Module, op: OpId, mesh: &Mesh, from: &Sharding, to: &Sharding) -> Option<Action> {
+/// What brings a tensor from one sharding to another in one step, if an op of this kind does.
+pub(crate) fn action_of(def: &OpDef, mesh: &Mesh, from: &Sharding, to: &Sharding) -> Option<Action> {
     if from.dims.len() != to.dims.len() {
         return None;
     }
@@ -293,9 +298,13 @@ fn action(module: &Module, op: OpId, mesh: &Mesh, from: &Sharding, to: &Sharding
         all.sort_unstable();
         all
     };
-    let is = |def: &'static OpDef| module.is(op, def);
-    let reduces =
-        |reducer: Option<Reducer>| reducer.filter(|_| next_reducer.is_none_or(|next| Some(next) == reducer));
+    let is = |other: &'static OpDef| std::ptr::eq(def, other);
+    // Of partial values, what becomes whole is left out, and nothing else changes.
+    let fewer = |all: &Axes, left: &Axes| left.iter().all(|axis| all.contains(axis));
+    let reduces = |reducer: Option<Reducer>| {
+        let stays = next_reducer.is_none_or(|next| Some(next) == reducer);
+        reducer.filter(|_| stays && fewer(&partial, &next_partial))
+    };
     if is(&ALL_GATHER) && same_terms {
         more(&before, &after).map(Action::Gather)
     } else if is(&ALL_SLICE) && same_terms {
@@ -321,7 +330,8 @@ fn action(module: &Module, op: OpId, mesh: &Mesh, from: &Sharding, to: &Sharding
         let is_even = changed.iter().all(|(before, after)| size(before) == size(after));
         (is_even && all(|change| &change.0) == all(|change| &change.1)).then_some(Action::Permute(changed))
     } else if is(&TO_PARTIAL) {
-        let reducer = next_reducer?;
+        let stays = reducer.is_none_or(|before| Some(before) == next_reducer);
+        let reducer = next_reducer.filter(|_| stays && fewer(&next_partial, &partial))?;
         let come = less(&next_partial, &partial);
         match &more(&before, &after)?[..] {
             [] => Some(Action::Term(reducer, come)),
@@ -355,9 +365,6 @@ fn exchange(before: &[Axes], after: &[Axes]) -> Option<Action> {
 }
 
 fn verify_conversion(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
-    let (before, after) =
-        (module.tensor_type(module.operand(op, 0)), module.tensor_type(module.result(op, 0)));
-    let (Some(before), Some(after)) = (before, after) else { return };
     let name = module.def(op).written_name();
     let Some(Communication { mesh, kind: Kind::Convert(action) }) = communication(module, op) else {
         let message = format!("`{name}` does not lead from the one sharding to the other");
@@ -366,8 +373,24 @@ fn verify_conversion(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
         found.push(module.error(op, &codes::WRONG_SHARDING, message).help(help));
         return;
     };
+    verify_part(module, op, 0, (&mesh, &action, module.attr(op, FROM)), found);
+}
+
+/// Checks the types of operand and result number `index` of a conversion from a sharding.
+pub(crate) fn verify_part(
+    module: &Module,
+    op: OpId,
+    index: usize,
+    (mesh, action, from): (&Mesh, &Action, Option<Attr>),
+    found: &mut Vec<Diagnostic>,
+) {
+    let name = module.def(op).written_name();
+    let (before, after) =
+        (module.tensor_type(module.operand(op, index)), module.tensor_type(module.result(op, index)));
+    let (Some(before), Some(after)) = (before, after) else { return };
+    let sharding = from.and_then(|from| read_sharding(module, op, from));
     let (Some(from), Some(to)) = (before.static_dims(), after.static_dims()) else { return };
-    let rank = from_rank(module, op).unwrap_or(from.len());
+    let rank = sharding.map_or(from.len(), |(_, _, sharding)| sharding.dims.len());
     if rank != from.len() || from.len() != to.len() || before.element != after.element {
         let message = format!(
             "`{name}` gives a tensor of the same rank and element type as its operand, and as its shardings"
@@ -380,7 +403,7 @@ fn verify_conversion(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
         let of = |dims: &[(usize, Axes)]| {
             dims.iter().filter(|(other, _)| *other == dim).map(|(_, axes)| size(axes)).product::<u64>()
         };
-        match &action {
+        match action {
             Action::Gather(dims) => (of(dims), 1),
             Action::Slice(dims) | Action::Scatter(_, dims) => (1, of(dims)),
             Action::Embed(_, other, axes) if *other == dim => (size(axes), 1),
@@ -393,7 +416,7 @@ fn verify_conversion(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
         let largest = own.saturating_mul(more).div_ceil(less);
         // Padding that is cut off is less than a share for each device.
         let fits = if more > 1 {
-            given <= largest && given + own * (more - 1).min(more) >= largest
+            given <= largest && given.saturating_add(own.saturating_mul(more - 1)) >= largest
         } else {
             given == largest
         };
@@ -406,17 +429,13 @@ fn verify_conversion(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn from_rank(module: &Module, op: OpId) -> Option<usize> {
-    let (_, _, from) = read_sharding(module, op, module.attr(op, FROM)?)?;
-    Some(from.dims.len())
-}
-
 fn verify_fetch(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     let (before, after) =
         (module.tensor_type(module.operand(op, 0)), module.tensor_type(module.result(op, 0)));
     let (Some(before), Some(after)) = (before, after) else { return };
     let name = module.def(op).written_name();
-    let Some(Communication { kind: Kind::Fetch { dim, .. }, .. }) = communication(module, op) else {
+    let Some(Communication { mesh, kind: Kind::Fetch { dim, axes, extent, .. } }) = communication(module, op)
+    else {
         let message =
             format!("`{name}` names a dimension that the sharding does not have, or a range that is none");
         found.push(module.error(op, &codes::WRONG_ATTRIBUTE, message));
@@ -426,5 +445,27 @@ fn verify_fetch(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     if before.rank() != after.rank() || dim >= before.rank() || !same || before.element != after.element {
         let message = format!("`{name}` changes the extent of dimension {dim} only");
         found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
+        return;
+    }
+    let size = |ty: &TensorType| ty.dims[dim].size();
+    let (Some(own), Some(given)) = (size(before), size(after)) else { return };
+    let devices = axes.iter().map(|&axis| mesh.axes()[usize::from(axis)].size).product();
+    if own != share(extent, devices) {
+        let message = format!(
+            "of {extent} elements over {devices} devices each has {}, not {own}",
+            share(extent, devices)
+        );
+        found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
+    }
+    let number = |name: &str| match module.attr_value(op, name) {
+        Some(&AttrData::Int(value, _)) if module.is(op, &HALO_EXCHANGE) => Some(value),
+        _ => None,
+    };
+    if let (Some(low), Some(high)) = (number("low"), number("high")) {
+        let grown = i128::from(own) + low + high;
+        if low < 0 || high < 0 || i128::from(given) != grown {
+            let message = format!("{own} elements that grow by {low} and {high} are no {given}");
+            found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
+        }
     }
 }

@@ -18,15 +18,18 @@
 //! | `mesh` | [`MESH`] and the attribute of its axes |
 //! | `sharding` | the attribute of a sharding: its text, and what it means on its mesh |
 //! | `collectives` | what devices do together in a program that is written for each device |
+//! | `bucket` | several of them by one collective |
 //! | `spmd` | functions that are, with what their arguments and results are parts of |
 //! | `place` | where the shardings of values stand, and the check that they fit them |
 
+mod bucket;
 mod collectives;
 mod mesh;
 mod place;
 mod sharding;
 mod spmd;
 
+pub use bucket::{BUCKET, build_bucket, can_be_together};
 pub use collectives::{
     ALL_GATHER, ALL_REDUCE, ALL_SLICE, ALL_TO_ALL, AXIS_INDEX, FETCH, FROM, HALO_EXCHANGE, OF, PERMUTE,
     REDUCE_SCATTER, Range, TO, TO_PARTIAL, build_axis_index, build_fetch, build_move,
@@ -34,7 +37,7 @@ pub use collectives::{
 pub use mesh::{AXES, MESH, build_mesh, mesh};
 pub use place::{SHARDING, result_sharding, set_result_sharding, set_sharding, sharding_of};
 pub use sharding::{SHARDING_ATTR, read_sharding, sharding_attr};
-pub use spmd::{GLOBAL, Lying, Spmd, mark_spmd, spmd};
+pub use spmd::{GLOBAL, mark_spmd, spmd};
 
 use tofu_ir::{Attr, AttrData, Dialect, Module};
 
@@ -48,6 +51,7 @@ pub static DIALECT: Dialect = Dialect {
         &ALL_SLICE,
         &ALL_TO_ALL,
         &AXIS_INDEX,
+        &BUCKET,
         &FETCH,
         &HALO_EXCHANGE,
         &MESH,

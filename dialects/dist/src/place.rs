@@ -87,7 +87,8 @@ fn check(module: &Module, params: Attr, place: &AttrUse<'_>) -> Result<(), Probl
     let wrong = |message: String| Problem { code: &codes::WRONG_SHARDING, message, help: None };
     let resolved = resolve(module, place.op, params)?;
     // An attribute that the op itself declares is for the op to check.
-    if place.target == AttrTarget::Op && module.def(place.op).attribute(place.name).is_some() {
+    let is_of_op = matches!(place.target, AttrTarget::Op | AttrTarget::Item(_));
+    if is_of_op && module.def(place.op).attribute(place.name).is_some() {
         return Ok(());
     }
     if place.name != SHARDING {

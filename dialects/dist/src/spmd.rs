@@ -11,33 +11,13 @@ use smallvec::SmallVec;
 use tofu_ir::{
     ARGUMENT_ATTRIBUTES, AttrData, FUNCTION_TYPE, Module, OpId, RESULT_ATTRIBUTES, TensorType, TypeData,
 };
-use tofu_sharding::{Mesh, Sharding};
+use tofu_sharding::{Lying, Mesh, Sharding, Spmd};
 
 use crate::place::{SHARDING, set_listed_entry};
 use crate::{items, read_sharding, sharding_attr};
 
 /// The attribute of an argument or a result that holds the type of the tensor of which it is a part.
 pub const GLOBAL: &str = "dist.global";
-
-/// A tensor of which each device holds a part.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lying {
-    /// The type of all of it.
-    pub ty: TensorType,
-    /// How it lies.
-    pub sharding: Sharding,
-}
-
-/// What a function that is written for each device takes and gives.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Spmd {
-    /// The mesh over the devices.
-    pub mesh: Mesh,
-    /// The arguments.
-    pub arguments: Vec<Lying>,
-    /// The results.
-    pub results: Vec<Lying>,
-}
 
 /// What a function takes and gives, if it is written for each device.
 pub fn spmd(module: &Module, function: OpId) -> Option<Spmd> {

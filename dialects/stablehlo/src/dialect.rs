@@ -50,6 +50,8 @@ pub static JAX: Dialect = prefix("jax", "What JAX says about functions, their ar
 pub static MHLO: Dialect = prefix("mhlo", "What frameworks tell XLA about a program.");
 /// The prefix of attributes that say which argument's buffer a result takes over.
 pub static TF: Dialect = prefix("tf", "Which argument's buffer a result takes over.");
+/// The prefix of attributes that Tofu puts on what it writes for XLA.
+pub static TOFU: Dialect = prefix("tofu", "What Tofu says about programs that it writes for XLA.");
 
 const fn prefix(name: &'static str, summary: &'static str) -> Dialect {
     Dialect { name, summary, ops: &[], types: &[], attributes: &[], constant: None }

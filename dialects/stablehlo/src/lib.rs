@@ -31,10 +31,14 @@
 //! | `dialect` | dialects for what ours have no place for: shardings, hints to XLA, ops that are not known |
 //! | `read` | the reader |
 //! | `write` | the writer |
+//! | `constrain` | shardings of values, as constraints |
 //! | `shardy` | its shardings as those of `dist`, and back |
+//! | `manual` | programs that are written for each device, as manual computations |
 //! | `tell` | telling StableHLO from our own text |
 
+mod constrain;
 mod dialect;
+mod manual;
 mod read;
 mod shardy;
 mod syntax;
@@ -42,6 +46,7 @@ mod tell;
 mod write;
 
 pub use dialect::*;
+pub use manual::{EXTENTS, to_manual};
 pub use read::{ReadOptions, in_foreign_words, read, read_part};
 pub use shardy::{
     SDY_SHARDING, Shardy, keep_shardings, read_shardy, shardings_per_value, shardy_mesh, to_shardy,

@@ -14,6 +14,7 @@ use tofu_ir::{
 };
 use tofu_sharding::{AxisRef, DimSharding, Mesh, Partial, Reducer, Sharding};
 
+use crate::constrain::constrain;
 use crate::dialect::{
     MESH, MESH_ATTR, SHARDING, SHARDING_CONSTRAINT, SHARDING_PER_VALUE, axis_ref, mesh_axes, mesh_of,
 };
@@ -82,8 +83,8 @@ pub fn keep_shardings(module: &mut Module, op: OpId, values: Vec<ValueId>) -> Ve
     kept
 }
 
-/// Says in Shardy's words what `dist` says of meshes, and of arguments and results of functions. What it says of other values
-/// goes: XLA does not look at attributes of ops.
+/// Says in Shardy's words what `dist` says of meshes, of arguments and results of functions, and of other values: of those by constraints,
+/// since XLA does not look at attributes of ops.
 ///
 /// # Errors
 /// At partial values that are no sums, which Shardy cannot say.
@@ -92,6 +93,7 @@ pub fn to_shardy(module: &mut Module) -> Result<(), Vec<Diagnostic>> {
     let ops: Vec<OpId> = module.walk(module.root()).collect();
     let functions: Vec<OpId> = ops.iter().copied().filter(|&op| module.is(op, &FUNC)).collect();
     for function in functions {
+        constrain(module, function);
         lists_to_shardy(module, function, &mut found);
     }
     for op in ops {
@@ -168,7 +170,7 @@ fn mesh_to_shardy(module: &mut Module, op: OpId) {
 }
 
 /// As Shardy's attribute; the reducer if it is none of Shardy's.
-fn encode(
+pub(crate) fn encode(
     module: &mut Module,
     mesh_name: &str,
     mesh: &Mesh,
@@ -262,7 +264,7 @@ fn in_order(module: &Module, written: Attr, mesh: &Mesh) -> Result<(), String> {
 }
 
 /// The items of an array; an empty one is a list of integers.
-fn items(module: &Module, list: Attr) -> &[Attr] {
+pub(crate) fn items(module: &Module, list: Attr) -> &[Attr] {
     match module.attr_data(list) {
         AttrData::Array(items) => items,
         _ => &[],

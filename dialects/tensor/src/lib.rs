@@ -41,6 +41,7 @@
 //! | `control` | loops, branches, tuples, tokens |
 //! | `distributed`, `external` | what depends on other processes or on the world outside |
 //! | `fold` | computing ops at compile time |
+//! | `express` | ordinary ops for what a description says |
 
 mod bitcast;
 mod choose;
@@ -54,6 +55,7 @@ mod dot_general;
 mod dynamic;
 mod dynamic_shapes;
 mod elementwise;
+mod express;
 mod external;
 mod fold;
 mod gather_scatter;
@@ -81,6 +83,7 @@ pub use dot_general::{DOT_GENERAL, dot_general};
 pub use dynamic::{DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, dynamic_slice, dynamic_update_slice};
 pub use dynamic_shapes::*;
 pub use elementwise::*;
+pub use express::express;
 pub use external::*;
 pub use gather_scatter::{GATHER, PlaceDimensions, SCATTER, gather, scatter};
 pub use layout::*;

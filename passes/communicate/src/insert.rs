@@ -1,14 +1,18 @@
 //! `--insert-communication`.
 
-use tofu_diagnostics::Diagnostic;
-use tofu_dialect_func::{FUNC, body};
+use tofu_diagnostics::{Diagnostic, codes};
+use tofu_dialect_func::{CALL, FUNC, body, callee};
 use tofu_ir::{Module, OpId};
 use tofu_machine::Machine;
-use tofu_pass::{Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options};
+use tofu_pass::{
+    ByteSize, Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options,
+};
 use tofu_tdl::Descriptions;
 
+use crate::bucket::{bucket, usual_bytes};
 use crate::planned::{Exchanges, Planned};
 use crate::rewrite::rewrite;
+use crate::tidy::{hoist, sent_in_text, share, trips};
 
 pass_options! {
     /// Makes a program with shardings one that every device runs on its own part of each tensor, with what devices exchange
@@ -21,6 +25,9 @@ pass_options! {
         pub machine: Option<MachineName> = None,
         /// Terms can be reduced and scattered at once.
         pub reduce_scatter: bool = true,
+        /// How much is sent by one collective where several could be one: bytes of the whole that a group of devices holds, 0 to put
+        /// none together. If it is not given, so much that the time that one takes anyhow hardly matters on the machine.
+        pub bucket_bytes: Option<ByteSize> = None,
     }
 }
 
@@ -54,8 +61,8 @@ func @f(%x: tensor<8x8xf32> {dist.sharding = #dist.sharding<@m, [{x}, {}]>},
         let descriptions = Descriptions::new();
         let mut changed = Changed::No;
         for function in functions {
-            let machine = cx.machine(self.machine.as_ref())?;
-            let inserted = insert(cx.module, function, &descriptions, machine, self.reduce_scatter)?;
+            let inserting = self.inserting(cx.machine(self.machine.as_ref())?);
+            let inserted = insert(cx.module, function, &descriptions, &inserting)?;
             let Some(exchanges) = inserted else { continue };
             cx.count("collectives", exchanges.steps().len() as u64);
             cx.count("sent bytes", exchanges.sent_bytes());
@@ -63,6 +70,40 @@ func @f(%x: tensor<8x8xf32> {dist.sharding = #dist.sharding<@m, [{x}, {}]>},
         }
         Ok(changed)
     }
+}
+
+/// How communication is inserted.
+#[derive(Clone, Debug)]
+pub struct Inserting {
+    /// The machine, whose links prices are of.
+    pub machine: Machine,
+    /// Terms can be reduced and scattered at once.
+    pub reduce_scatter: bool,
+    /// How much goes into one collective, in bytes of the whole that a group of devices holds; if it is not given, so much that it
+    /// takes the machine about as long as its bytes.
+    pub bucket_bytes: Option<u64>,
+}
+
+impl Inserting {
+    /// As the pass does it unless it is told otherwise.
+    pub fn for_machine(machine: Machine) -> Inserting {
+        InsertCommunication::default().inserting(machine)
+    }
+}
+
+impl InsertCommunication {
+    fn inserting(&self, machine: Machine) -> Inserting {
+        Inserting {
+            machine,
+            reduce_scatter: self.reduce_scatter,
+            bucket_bytes: self.bucket_bytes.map(|size| size.0),
+        }
+    }
+}
+
+/// The bytes that a device sends in a step of a function that is written for each device, as its ops say.
+pub fn sent_in_program(module: &Module, function: OpId, descriptions: &Descriptions) -> u64 {
+    sent_in_text(module, function, &trips(module, function, descriptions))
 }
 
 /// Makes a function with shardings one for each device of a machine; what devices exchange. None if it has no shardings, or is written for
@@ -74,13 +115,26 @@ pub fn insert(
     module: &mut Module,
     function: OpId,
     descriptions: &Descriptions,
-    machine: Machine,
-    reduce_scatter: bool,
+    inserting: &Inserting,
 ) -> Result<Option<Exchanges>, Diagnostic> {
-    let Some(planned) = Planned::of(module, function, descriptions, machine, reduce_scatter)? else {
+    let Some(planned) = Planned::of(module, function, descriptions, inserting)? else {
         return Ok(None);
     };
-    let exchanges = planned.exchanges.clone();
+    let is_call = |&op: &OpId| module.is(op, &CALL) && callee(module, op) == Some(function);
+    if let Some(call) = module.walk(module.root()).find(is_call) {
+        let message = "a function that is called cannot become one for each device, since who calls it has whole tensors";
+        let help = "run `inline` first";
+        return Err(module
+            .error(function, &codes::CANNOT_COMMUNICATE, message)
+            .secondary(module.span(call), "it is called here")
+            .help(help));
+    }
+    let mut exchanges = planned.exchanges.clone();
+    let most = inserting.bucket_bytes.unwrap_or_else(|| usual_bytes(&planned.machine, &planned.mesh));
+    let trips = trips(module, function, descriptions);
     rewrite(module, function, descriptions, planned)?;
+    share(module, function, &trips, &mut exchanges);
+    hoist(module, function);
+    bucket(module, function, most, &trips, &mut exchanges);
     Ok(Some(exchanges))
 }

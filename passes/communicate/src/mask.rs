@@ -43,10 +43,15 @@ pub(crate) fn mask(
         Kept::Within { dim, start, step, extent } => {
             let window = b.affine(step, number, start);
             let index = b.index_add(window, at[dim]);
-            let (low, high) = (b.constant(0), b.constant(extent as i64));
-            let low = b.compare_indices(Comparison::Le, low, index);
-            let high = b.compare_indices(Comparison::Lt, index, high);
-            b.binary(BinaryOp::And, low, high)
+            let high = b.constant(extent as i64);
+            let below = b.compare_indices(Comparison::Lt, index, high);
+            if start < 0 || step < 0 {
+                let low = b.constant(0);
+                let above = b.compare_indices(Comparison::Le, low, index);
+                b.binary(BinaryOp::And, above, below)
+            } else {
+                below
+            }
         }
     };
     let value = b.read(x, &at);

@@ -1,15 +1,18 @@
 //! What the shardings of a function mean: the plan that keeps tensors like that.
 
 use tofu_diagnostics::{Diagnostic, Span, codes};
-use tofu_dialect_dist::{read_sharding, result_sharding, sharding_of, spmd};
+use tofu_dialect_dist::{SHARDING, read_sharding, result_sharding, sharding_of, spmd};
+use tofu_dialect_stablehlo::converts_sharding;
 use tofu_ir::{Attr, Module, OpId, ValueId};
 use tofu_machine::Machine;
 use tofu_memory::{Assumptions, Liveness, trip_count};
 use tofu_partition::{
     Facts, Failure, Graph, Objective, Op, OpInfo, Plan, Prices, Tensor, TensorId, complete,
 };
-use tofu_sharding::{Layouts, Mesh, Sharding, Step};
+use tofu_sharding::{Layouts, Mesh, Step};
 use tofu_tdl::Descriptions;
+
+use crate::insert::Inserting;
 
 /// What devices exchange, as the plan has it.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +26,17 @@ impl Exchanges {
     /// The collectives in the text of the program, each with how often it is done in a step.
     pub fn steps(&self) -> &[(Step, u64)] {
         &self.sent
+    }
+
+    /// A collective is done one time less; so many times, if it stands in a loop.
+    pub(crate) fn forget(&mut self, step: &Step, times: u64) {
+        let known = self.sent.iter().position(|(other, often)| other == step && *often == times);
+        known.map(|place| self.sent.remove(place));
+    }
+
+    /// A collective more.
+    pub(crate) fn add(&mut self, step: Option<Step>, times: u64) {
+        self.sent.extend(step.map(|step| (step, times)));
     }
 
     /// The mesh over the devices.
@@ -64,14 +78,14 @@ impl Planned {
         module: &Module,
         function: OpId,
         descriptions: &Descriptions,
-        machine: Machine,
-        reduce_scatter: bool,
+        inserting: &Inserting,
     ) -> Result<Option<Planned>, Diagnostic> {
         if spmd(module, function).is_some() {
             return Ok(None);
         }
         let Some((mesh_op, mesh)) = mesh_of(module, function) else { return Ok(None) };
-        let machine = machine.with_devices(mesh.devices(), Span::NONE)?;
+        let machine = inserting.machine.clone().with_devices(mesh.devices(), Span::NONE)?;
+        let reduce_scatter = inserting.reduce_scatter;
         let liveness =
             Liveness::assuming(module, function, descriptions, &Assumptions { ties_are_donated: true })?;
         let facts = Facts {
@@ -79,7 +93,7 @@ impl Planned {
             ties: &[],
             own_results: &[],
             in_memory: &|value| liveness.is_materialized(value),
-            converts: &|_| false,
+            converts: &|op| converts(module, op),
         };
         let graph = Graph::of(module, function, descriptions, &facts)?;
         let reading = Reading { module, function, mesh: &mesh };
@@ -153,6 +167,11 @@ impl Planned {
     }
 }
 
+/// Whether an op only says that a value lies otherwise behind it.
+pub(crate) fn converts(module: &Module, op: OpId) -> bool {
+    converts_sharding(module, op) && module.attr(op, SHARDING).is_some()
+}
+
 /// The mesh of the first sharding of a function.
 fn mesh_of(module: &Module, function: OpId) -> Option<(OpId, Mesh)> {
     let values = module.walk(function).flat_map(|op| {
@@ -178,13 +197,22 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// How a tensor is kept: as the first of its values that has a sharding, or whole.
+    /// How a tensor is kept: as those of its values that have a sharding say, or whole.
     fn tensor(&self, tensor: &Tensor) -> Result<Layouts, Diagnostic> {
-        let said = tensor.values.iter().find_map(|&value| Some((value, sharding_of(self.module, value)?)));
-        match said {
-            Some((value, attr)) => self.layouts(attr, self.module.value_span(value)),
-            None => Ok(Layouts::REPLICATED),
+        let mut first: Option<(Layouts, Span)> = None;
+        for &value in &tensor.values {
+            let Some(attr) = sharding_of(self.module, value) else { continue };
+            let span = self.module.value_span(value);
+            let layouts = self.layouts(attr, span)?;
+            let (said, before) = *first.get_or_insert((layouts, span));
+            if said != layouts {
+                let message = "this is the same tensor in another place, where it lies otherwise";
+                return Err(Diagnostic::error(&codes::CANNOT_COMMUNICATE, span, message)
+                    .secondary(before, "there")
+                    .help("give both the same sharding"));
+            }
         }
+        Ok(first.map_or(Layouts::REPLICATED, |(layouts, _)| layouts))
     }
 
     fn layouts(&self, attr: Attr, span: Span) -> Result<Layouts, Diagnostic> {
@@ -196,9 +224,8 @@ impl Reading<'_> {
             return Err(wrong("the shardings of a function lie on several meshes".to_owned())
                 .help("give all of them one mesh, over all devices"));
         }
-        let closed: Sharding = sharding;
-        Layouts::of(&closed, &mesh).ok_or_else(|| {
-            let text = closed.display(&mesh).to_string();
+        Layouts::of(&sharding, &mesh).ok_or_else(|| {
+            let text = sharding.display(&mesh).to_string();
             wrong(format!(
                 "`{text}` splits along parts of axes, or along axes in another order than the mesh has them"
             ))

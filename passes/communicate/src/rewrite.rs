@@ -6,19 +6,19 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, codes};
-use tofu_dialect_dist::{Lying, Range, SHARDING, Spmd, mark_spmd, set_result_sharding, set_sharding};
+use tofu_dialect_dist::{Range, SHARDING, mark_spmd, set_result_sharding, set_sharding};
 use tofu_dialect_func::body;
 use tofu_dialect_tensor::splat;
 use tofu_ir::{
     AttrData, BlockId, Builder, Control, FUNCTION_TYPE, Module, OpId, TensorType, Type, TypeData, ValueId,
 };
 use tofu_partition::{OpKind, Prices, TensorId, Wanted, lacks, way_of};
-use tofu_sharding::{Layout, Layouts, share};
+use tofu_sharding::{Layout, Layouts, Lying, Spmd, share};
 use tofu_tdl::{Descriptions, Mask, Reducer, Window};
 
 use crate::convert::{Made, Place};
 use crate::mask::{Kept, mask};
-use crate::planned::Planned;
+use crate::planned::{Planned, converts};
 use crate::share::{Share, Shares, result_dims};
 
 /// Rewrites a function as its plan says.
@@ -40,6 +40,7 @@ pub(crate) fn rewrite(
         tensor_of.extend(tensor.values.iter().map(|&value| (value, number as TensorId)));
     }
     let of_op = planned.ops.iter().enumerate().map(|(number, op)| (op.id, number)).collect();
+    let conversions: Vec<OpId> = module.walk(function).filter(|&op| converts(module, op)).collect();
     let prices = planned.prices();
     let mut rewriter = Rewriter {
         module,
@@ -62,7 +63,13 @@ pub(crate) fn rewrite(
             rewriter.op(op)?;
         }
     }
-    rewriter.mark(&arguments, globals)
+    rewriter.mark(&arguments, globals)?;
+    // What ops said that only convert is done.
+    for op in conversions {
+        let given: Vec<ValueId> = module.operands(op).collect();
+        module.replace(op, &given);
+    }
+    Ok(())
 }
 
 struct Rewriter<'a> {
@@ -269,9 +276,11 @@ impl Rewriter<'_> {
             self.module.error(op, &codes::CANNOT_COMMUNICATE, "this op cannot be done like that")
         })?;
         let mut operands: Vec<Option<ValueId>> = Vec::new();
-        let mut layouts: SmallVec<[Layouts; 4]> = SmallVec::new();
+        // How operands lie, and along which axes their windows move, also where they are had as a whole.
+        let (mut layouts, mut moving): (SmallVec<[Layouts; 4]>, SmallVec<[Layouts; 4]>) = Default::default();
         for (index, wanted) in way.operands.iter().enumerate() {
             let value = self.module.operand(op, index);
+            moving.push(wanted.as_ref().map_or(Layouts::REPLICATED, |wanted| wanted.layouts));
             let read = wanted.as_ref().zip(planned.ops[number].operands[index]);
             let Some((wanted, tensor)) = read else {
                 operands.push(wanted.is_some().then_some(value));
@@ -288,33 +297,33 @@ impl Rewriter<'_> {
         };
         let share = self
             .shares
-            .of(&planned.mesh, (info_number, info), &way, layouts.clone())
+            .of(&planned.mesh, (info_number, info), &way, moving)
             .map_err(|found| failed(self.module, found))?;
         let mut inputs: Vec<ValueId> = Vec::new();
         for (index, operand) in operands.iter().enumerate() {
             let windows = &share.uniform.windows[index];
             let value = match *operand {
-                Some(value) => self.windowed(op, value, info, index, layouts[index], windows),
+                Some(value) => self.windowed(op, value, info, index, layouts[index], &share)?,
                 None => self.unread(op, index, windows)?,
             };
             let value = self.masked(op, value, info, index, layouts[index], &share)?;
             inputs.push(value);
         }
         let made = match self.shares.same(self.module, self.descriptions, op, &share, &inputs) {
-            Some(same) => same,
+            Some(same) => self.module.results(same).collect(),
             None => {
                 for &division in &share.uniform.workers {
                     let axes = share.axes[division].clone();
                     inputs.push(self.planned.index(self.module, &mut self.made, self.block, &axes));
                 }
-                self.shares.call(self.module, &share.uniform.description, &inputs, (op, op))?
+                self.shares.made(self.module, &share.uniform.description, &inputs, (op, op))?
             }
         };
         let mut given: Vec<(ValueId, Layouts)> = Vec::new();
         for (index, (dims, &to)) in
             result_dims(&share.uniform.description).iter().zip(&way.results).enumerate()
         {
-            let value = self.module.result(made, index);
+            let value = made[index];
             given.push((self.placed(op, value, &info.results[index].extents, dims, to), to));
         }
         self.gives(op, number, &given);
@@ -352,9 +361,10 @@ impl Rewriter<'_> {
         info: &tofu_partition::OpInfo,
         index: usize,
         layouts: Layouts,
-        windows: &[Window],
-    ) -> ValueId {
+        share_of: &Share,
+    ) -> Result<ValueId, Diagnostic> {
         let shape = &info.operands[index].extents;
+        let windows = &share_of.uniform.windows[index];
         let mut value = value;
         let mut moved: SmallVec<[(bool, usize, Window); 4]> = SmallVec::new();
         for (dim, &window) in windows.iter().enumerate().filter(|(_, window)| window.moves.is_some()) {
@@ -370,9 +380,16 @@ impl Rewriter<'_> {
             let range =
                 Range { dim, start: window.start, step: window.step, size: window.size, extent: shape[dim] };
             let place = Place { before: op, origin: op };
-            value = self.planned.fetched(self.module, value, layouts, shape, range, &place);
+            value = match window.moves {
+                Some(division) if layouts.shards(&self.planned.mesh, dim) == 1 => {
+                    let axes = &share_of.axes[division];
+                    let worker = self.planned.index(self.module, &mut self.made, self.block, axes);
+                    self.planned.window_of_whole(self.module, value, range, (worker, axes), &place)?
+                }
+                _ => self.planned.fetched(self.module, value, layouts, shape, range, &place),
+            };
         }
-        value
+        Ok(value)
     }
 
     fn masked(
@@ -418,8 +435,7 @@ impl Rewriter<'_> {
             })?;
             let axes = share_of.axes[division].clone();
             let worker = self.planned.index(self.module, &mut self.made, self.block, &axes);
-            let call = self.shares.call(self.module, &description, &[value, worker], (op, op))?;
-            value = self.module.result(call, 0);
+            value = self.shares.made(self.module, &description, &[value, worker], (op, op))?[0];
         }
         Ok(value)
     }

@@ -1,7 +1,8 @@
 //! The op that all devices run in place of one.
 //!
 //! Mostly it is the same op, on shares: where what it says of itself there is what its description says of a share. Nothing needs to know
-//! which ops that holds of, since it is looked at. Everything else becomes an operator of the program.
+//! which ops that holds of, since it is looked at. For everything else there mostly are ordinary ops that compute what its description says; what
+//! has none becomes an operator of the program.
 
 use std::rc::Rc;
 
@@ -9,6 +10,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, codes};
 use tofu_dialect_tdl::{build_call, build_operator};
+use tofu_dialect_tensor::express;
 use tofu_ir::{Builder, ElementType, Module, OpId, Type, ValueId, copy_op};
 use tofu_partition::{Choice, Choices, OpInfo, Way};
 use tofu_sharding::{Axes, Layout, Layouts, Mesh};
@@ -53,11 +55,25 @@ impl Shares {
         Ok(share)
     }
 
-    /// Adds an op for this description before another one; its results.
+    /// Adds ops for this description before another one, ordinary ones if there are; the results.
     ///
     /// # Errors
     /// The operator cannot be said as text, or does not take these operands.
-    pub(crate) fn call(
+    pub(crate) fn made(
+        &mut self,
+        module: &mut Module,
+        description: &Description,
+        operands: &[ValueId],
+        (before, origin): (OpId, OpId),
+    ) -> Result<SmallVec<[ValueId; 2]>, Diagnostic> {
+        if let Some(results) = express(module, (before, origin), description, operands) {
+            return Ok(results.into());
+        }
+        let call = self.call(module, description, operands, (before, origin))?;
+        Ok(module.results(call).collect())
+    }
+
+    fn call(
         &mut self,
         module: &mut Module,
         description: &Description,

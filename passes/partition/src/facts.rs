@@ -2,12 +2,13 @@
 
 use tofu_diagnostics::{Diagnostic, Severity, codes};
 use tofu_dialect_func::body;
+use tofu_dialect_stablehlo::converts_sharding;
 use tofu_ir::{Control, Module, OpId, ValueId};
 use tofu_memory::{Assumptions, Liveness, TRIP_COUNT, Transient, trip_count};
-use tofu_partition::{Facts, Graph, Plan, TensorId};
+use tofu_partition::{Facts, Graph, Plan, Prices, TensorId};
 use tofu_tdl::Descriptions;
 
-use crate::incoming::{Pin, Place, converts};
+use crate::incoming::{Pin, Place};
 
 /// What analyses say of a function.
 #[derive(Debug)]
@@ -81,7 +82,7 @@ impl Known {
             ties: &self.ties,
             own_results: &self.own_results,
             in_memory: &|value| self.liveness.is_materialized(value),
-            converts: &|op| converts(module, op),
+            converts: &|op| converts_sharding(module, op),
         };
         Graph::of(module, function, descriptions, &facts)
     }
@@ -127,13 +128,13 @@ impl Known {
     }
 
     /// The most that a device holds at once: shares, the copies that are kept beside them, and what ops convert through.
-    pub(crate) fn peak(&self, graph: &Graph<'_>, plan: &Plan) -> DevicePeak {
+    pub(crate) fn peak(&self, graph: &Graph<'_>, plan: &Plan, prices: &Prices<'_>) -> DevicePeak {
         let bytes = |value: ValueId| match graph.tensor_of(value) {
             Some(tensor) => plan.bytes(graph, tensor),
             None => 0,
         };
         // A plan that does not hold together is refused by the search itself.
-        let buffers = plan.buffers(graph).unwrap_or_default();
+        let buffers = plan.buffers(graph, prices).unwrap_or_default();
         let needed = graph.ops.iter().zip(buffers).filter(|(_, bytes)| *bytes > 0);
         let needed = needed.filter_map(|(op, bytes)| {
             let at = self.liveness.schedule().begin(op.id)?;

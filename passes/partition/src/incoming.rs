@@ -7,8 +7,7 @@ use tofu_diagnostics::{Diagnostic, Span, codes};
 use tofu_dialect_dist as dist;
 use tofu_dialect_func::{body, signature};
 use tofu_dialect_stablehlo::{
-    MESH as SDY_MESH, RESHARD, SDY_SHARDING, SHARDING_CONSTRAINT, read_shardy, shardings_per_value,
-    shardy_mesh,
+    MESH as SDY_MESH, SDY_SHARDING, converts_sharding, read_shardy, shardings_per_value, shardy_mesh,
 };
 use tofu_ir::{ARGUMENT_ATTRIBUTES, Attr, AttrData, Module, OpId, RESULT_ATTRIBUTES, ValueId};
 use tofu_sharding::{Mesh, Sharding};
@@ -39,11 +38,6 @@ pub(crate) struct Incoming {
     pub(crate) named: Option<OpId>,
     /// What is asked for, function by function.
     pub(crate) pins: Vec<Vec<Pin>>,
-}
-
-/// Whether an op says of a value that it lies otherwise behind it.
-pub(crate) fn converts(module: &Module, op: OpId) -> bool {
-    module.is(op, &SHARDING_CONSTRAINT) || module.is(op, &RESHARD)
 }
 
 impl Incoming {
@@ -114,7 +108,7 @@ impl Walk<'_> {
                 self.shardy(op, Place::Value(result), attr, span);
             }
         }
-        if converts(module, op)
+        if converts_sharding(module, op)
             && let Some(attr) = module.attr(op, "sharding")
         {
             self.shardy(op, Place::Value(module.result(op, 0)), attr, span);

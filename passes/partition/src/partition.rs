@@ -238,9 +238,9 @@ fn over_limit(setting: &Setting<'_>, planned: &Planned, measured: &Measured) -> 
     }
     let (module, function) = (setting.graph.module, setting.graph.function);
     let plan = planned.outcome.smallest.as_ref().unwrap_or(&planned.outcome.plan);
-    let peak = setting.known.peak(setting.graph, plan);
+    let peak = setting.peak(plan);
     let message = format!(
-        "no plan of `{}` was found that needs no more than {} a device: the smallest peak is {}",
+        "no plan of `{}` was found that needs no more than {} a device: the smallest peak of those found is {}",
         setting.function(),
         text::bytes(limit),
         text::bytes(peak.bytes)

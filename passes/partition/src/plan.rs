@@ -4,13 +4,14 @@ use std::time::{Duration, Instant};
 
 use tofu_diagnostics::{Diagnostic, Span, codes};
 use tofu_partition::{
-    Algorithm, Constraints, Failure, Graph, Memory, Objective, Outcome, Prices, Progress, Request, search,
+    Algorithm, Constraints, Failure, Graph, Memory, Objective, Outcome, Plan, Prices, Progress, Request,
+    search,
 };
 use tofu_pass::PassContext;
 use tofu_sharding::Mesh;
 
 use crate::Partition;
-use crate::facts::Known;
+use crate::facts::{DevicePeak, Known};
 use crate::incoming::Pin;
 use crate::options::Collectives;
 use crate::pins::Pins;
@@ -44,6 +45,12 @@ impl Setting<'_> {
         Prices::new(&self.target.machine, mesh.clone(), objective, reduce_scatter)
     }
 
+    /// The most that a device holds at once.
+    pub(crate) fn peak(&self, plan: &Plan) -> DevicePeak {
+        let prices = self.prices(&plan.mesh, self.options.objective.objective());
+        self.known.peak(self.graph, plan, &prices)
+    }
+
     /// The bytes that a device may hold.
     pub(crate) fn limit(&self) -> u64 {
         self.options.memory.map_or(self.target.machine.device().memory, |limit| limit.0)
@@ -69,7 +76,7 @@ impl Setting<'_> {
         let memory = Memory {
             limit: self.limit(),
             lives: &|tensor| lives[tensor as usize],
-            peak: &|plan| self.known.peak(self.graph, plan).bytes,
+            peak: &|plan| self.peak(plan).bytes,
         };
         let request = Request {
             graph: self.graph,

@@ -27,7 +27,7 @@ impl Measured {
         let prices = setting.prices(&plan.mesh, Objective::Time);
         // A plan that a search has returned holds together.
         let time = plan.evaluate(setting.graph, &prices).unwrap_or_default();
-        Measured { time, peak: setting.known.peak(setting.graph, plan) }
+        Measured { time, peak: setting.peak(plan) }
     }
 }
 
@@ -220,10 +220,12 @@ fn outcome(out: &mut String, setting: &Setting<'_>, planned: &Planned, measured:
         Objective::Time => "",
         Objective::Bytes => " that a device sends",
     };
+    // What needs too much is the best of all plans, whatever they need.
+    let of = if peak > limit { "on this mesh, whatever it needs," } else { "on this mesh" };
     let proof = match (planned.outcome.lower_bound, planned.gap()) {
-        (Some(_), Some(0.0)) => format!("{}{measure}, proven optimal", cost(best, objective)),
+        (Some(_), Some(0.0)) => format!("{}{measure}, proven optimal {of}", cost(best, objective)),
         (Some(bound), Some(gap)) => format!(
-            "{}{measure}; no plan is below {}: gap {:.2} %",
+            "{}{measure}; no plan {of} is below {}: gap {:.2} %",
             cost(best, objective),
             cost(bound, objective),
             gap * 100.0

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tofu_diagnostics::{Code, Diagnostic, FileId, Severity, SourceMap, Span, codes};
-use tofu_dialect_stablehlo::to_shardy;
+use tofu_dialect_stablehlo::{to_manual, to_shardy};
 use tofu_ir::{Compared, Module, Registry, digest, verify};
 use tofu_machine::Machines;
 use tofu_pass::{
@@ -241,7 +241,7 @@ impl Driver<'_> {
             diagnostics.extend(self.roundtrip(&module, sources));
         }
         if self.settings.emit == Emit::Stablehlo
-            && let Err(found) = to_shardy(&mut module)
+            && let Err(found) = to_manual(&mut module).and_then(|()| to_shardy(&mut module))
         {
             diagnostics.extend(found);
             return (None, diagnostics);

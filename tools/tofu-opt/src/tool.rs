@@ -40,6 +40,7 @@ impl Tool {
             &tofu_dialect_stablehlo::MHLO,
             &tofu_dialect_stablehlo::SDY,
             &tofu_dialect_stablehlo::TF,
+            &tofu_dialect_stablehlo::TOFU,
             &tofu_dialect_tdl::DIALECT,
             &tofu_dialect_tensor::DIALECT,
         ];
@@ -49,6 +50,7 @@ impl Tool {
             Entry::pass::<tofu_pass_shape::InferShapes>(),
             Entry::pass::<tofu_pass_inline::Inline>(),
             Entry::pass::<tofu_pass_partition::Partition>(),
+            Entry::pass::<tofu_pass_communicate::CheckEquivalence>(),
             Entry::pass::<tofu_pass_communicate::InsertCommunication>(),
             Entry::pass::<tofu_pass_describe::PrintCosts>(),
             Entry::pass::<tofu_pass_describe::PrintDescriptions>(),

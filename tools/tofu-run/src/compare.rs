@@ -1,20 +1,11 @@
 //! Results against expected ones.
 
 use tofu_diagnostics::{Diagnostic, Span, codes};
+use tofu_equivalence::{Comparison, Tolerance, type_text};
 use tofu_tdl::Tensor;
 
 use crate::arrays;
 use crate::npz::Archive;
-use crate::show;
-
-/// How far results may be from what is expected: `absolute + relative * |expected|`.
-#[derive(Clone, Copy, Debug)]
-pub struct Tolerance {
-    /// The part of the expected size.
-    pub relative: f64,
-    /// What is allowed whatever the size.
-    pub absolute: f64,
-}
 
 /// What came of a comparison.
 pub(crate) struct Compared {
@@ -32,7 +23,7 @@ pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Toleran
     for (number, result) in results.iter().enumerate() {
         let name = format!("res{number}");
         let ty = result.ty();
-        let came = show::type_text(&ty);
+        let came = type_text(&ty);
         let found = match expected.get(&name) {
             Some(array) => arrays::tensor(array, &ty).map_err(|given| {
                 format!(
@@ -44,7 +35,7 @@ pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Toleran
         };
         match found {
             Ok(array) => {
-                let errors = Errors::of(result, &array, tolerance);
+                let errors = Comparison::of(result, &array, tolerance);
                 table.push_str(&errors.line(&name, &came));
                 wrong.extend(errors.message(&name, result, &array));
             }
@@ -66,154 +57,10 @@ pub(crate) fn compare_tensors(results: &[Tensor], expected: &[Tensor], tolerance
     let mut wrong = Vec::new();
     for (number, (result, expected)) in results.iter().zip(expected).enumerate() {
         let name = format!("res{number}");
-        let errors = Errors::of(result, expected, tolerance);
-        table.push_str(&errors.line(&name, &show::type_text(&result.ty())));
-        wrong.extend(errors.message(&name, result, expected));
+        let found = Comparison::of(result, expected, tolerance);
+        table.push_str(&found.line(&name, &type_text(&result.ty())));
+        wrong.extend(found.message(&name, result, expected));
     }
     let difference = |message| Diagnostic::error(&codes::RESULTS_DIFFER, Span::NONE, message);
     Compared { table, differences: wrong.into_iter().map(difference).collect() }
-}
-
-/// Says how a result called `name` differs from what is expected, by more than is allowed.
-pub fn difference(name: &str, result: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
-    Errors::of(result, expected, tolerance).message(name, result, expected)
-}
-
-/// How far a result is from what is expected.
-struct Errors {
-    /// The largest `|result - expected|`, and the largest quotient of it and `|expected|`.
-    absolute: f64,
-    relative: f64,
-    /// How many elements are further away than allowed.
-    wrong: usize,
-    /// The element that is, for what is allowed, furthest away.
-    worst: usize,
-}
-
-impl Errors {
-    fn of(result: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Errors {
-        let mut errors = Errors { absolute: 0.0, relative: 0.0, wrong: 0, worst: 0 };
-        let mut furthest = 0.0;
-        let is_exact = result.element().is_integer();
-        for index in 0..result.len() {
-            if is_exact && result.integer(index) == expected.integer(index) {
-                continue;
-            }
-            let ((re, im), (expected_re, expected_im)) =
-                (result.complex_at(index), expected.complex_at(index));
-            let distance = distance(re, expected_re).hypot(distance(im, expected_im));
-            let size = expected_re.hypot(expected_im);
-            errors.absolute = errors.absolute.max(distance);
-            if distance > 0.0 {
-                errors.relative =
-                    errors.relative.max(if size.is_nan() { f64::INFINITY } else { distance / size });
-            }
-            let allowed = tolerance.absolute + tolerance.relative * size;
-            let is_wrong = is_exact || distance > 0.0 && !(distance <= allowed && distance.is_finite());
-            if is_wrong {
-                errors.wrong += 1;
-                // Where nothing is allowed, everything is infinitely far away; the distance then decides.
-                let excess = if allowed > 0.0 { distance / allowed } else { f64::MAX.min(1e300 * distance) };
-                if excess > furthest || errors.wrong == 1 {
-                    (furthest, errors.worst) = (excess, index);
-                }
-            }
-        }
-        errors
-    }
-
-    /// A line of the table.
-    fn line(&self, name: &str, ty: &str) -> String {
-        format!(
-            "{name:<6} {ty:<28} max abs error {:<10} max rel error {:<10} {}\n",
-            show::error(self.absolute),
-            show::error(self.relative),
-            self.verdict()
-        )
-    }
-
-    fn verdict(&self) -> &'static str {
-        match self.wrong {
-            0 if self.absolute == 0.0 => "equal",
-            0 => "close",
-            _ => "differs",
-        }
-    }
-
-    fn message(&self, name: &str, result: &Tensor, expected: &Tensor) -> Option<String> {
-        if self.wrong == 0 {
-            return None;
-        }
-        let mut index = Vec::new();
-        let mut rest = self.worst as u64;
-        for &dim in result.dims().iter().rev() {
-            index.insert(0, rest % dim);
-            rest /= dim;
-        }
-        let index: Vec<String> = index.iter().map(ToString::to_string).collect();
-        Some(format!(
-            "`{name}`: {} of {} elements differ; the worst is [{}]: got {}, expected {}",
-            self.wrong,
-            result.len(),
-            index.join(", "),
-            show::element(result, self.worst),
-            show::element(expected, self.worst)
-        ))
-    }
-}
-
-/// How far two numbers are apart; equal infinities, and NaN from NaN, not at all.
-fn distance(a: f64, b: f64) -> f64 {
-    match (a.is_nan(), b.is_nan()) {
-        (true, true) => 0.0,
-        (false, false) if a == b => 0.0,
-        (false, false) => (a - b).abs(),
-        _ => f64::INFINITY,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tofu_ir::ElementType::{self, *};
-
-    use super::*;
-
-    fn wrong(
-        element: ElementType,
-        result: &[f64],
-        expected: &[f64],
-        relative: f64,
-        absolute: f64,
-    ) -> (usize, usize) {
-        let tensor =
-            |numbers: &[f64]| Tensor::from_numbers(element, &[numbers.len() as u64], numbers).unwrap();
-        let errors = Errors::of(&tensor(result), &tensor(expected), Tolerance { relative, absolute });
-        (errors.wrong, errors.worst)
-    }
-
-    #[test]
-    fn distances_are_judged_by_the_expected_value() {
-        assert_eq!(wrong(F64, &[1.0, 110.0], &[1.0, 100.0], 0.1, 0.0), (0, 0));
-        assert_eq!(wrong(F64, &[1.0, 100.0], &[1.0, 111.0], 0.09, 0.0), (1, 1));
-        assert_eq!(wrong(F64, &[0.5, 0.0, 0.7], &[0.0, 0.0, 0.0], 1.0, 0.1), (2, 2));
-        assert_eq!(wrong(F64, &[0.5, 0.0, 0.7], &[0.0, 0.0, 0.0], 0.0, 0.0), (2, 2));
-    }
-
-    #[test]
-    fn special_values_equal_themselves_only() {
-        let (nan, inf) = (f64::NAN, f64::INFINITY);
-        assert_eq!(wrong(F32, &[nan, inf, -inf, 0.0], &[nan, inf, -inf, -0.0], 0.0, 0.0), (0, 0));
-        assert_eq!(wrong(F32, &[nan, 1.0, inf, 1.0], &[1.0, nan, -inf, inf], 1e9, 1e9).0, 4);
-        assert_eq!(wrong(F32, &[1.0, 1.0], &[1.0, inf], 1e9, 1e9), (1, 1));
-    }
-
-    #[test]
-    fn integers_are_equal_or_not() {
-        assert_eq!(wrong(I32, &[3.0, 4.0, -9.0], &[3.0, 5.0, 9.0], 10.0, 10.0), (2, 2));
-        let mut a = Tensor::zeros(I64, &[1]).unwrap();
-        let mut b = a.clone();
-        a.set_integer(0, i128::from(i64::MAX));
-        b.set_integer(0, i128::from(i64::MAX - 1));
-        assert_eq!(Errors::of(&a, &b, Tolerance { relative: 1.0, absolute: 1.0 }).wrong, 1);
-    }
 }

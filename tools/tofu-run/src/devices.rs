@@ -1,85 +1,21 @@
-//! Programs that several devices run together.
+//! Programs made ones for several devices.
 
-use tofu_diagnostics::{Diagnostic, Severity, codes};
-use tofu_dialect_dist::spmd;
-use tofu_interpreter::{Interpreter, Sending, Traffic, cut_shards, join_shards};
-use tofu_ir::{Module, OpId};
-use tofu_machine::Collective;
+use tofu_diagnostics::{Diagnostic, Severity};
+use tofu_ir::Module;
 use tofu_pass::{PassManager, Session};
 use tofu_pass_communicate::InsertCommunication;
 use tofu_pass_partition::Partition;
-use tofu_sharding::Communicate;
-use tofu_tdl::{OpaqueRegistry, Tensor};
 
-/// What came of a run on several devices.
-#[derive(Clone, Debug)]
-pub struct Together {
-    /// The results, put together.
-    pub results: Vec<Tensor>,
-    /// What devices sent.
-    pub traffic: Traffic,
-}
-
-/// Makes a program one for so many devices: it is partitioned, and communication is inserted.
+/// Makes a program one for so many devices: it is partitioned, and communication is inserted. What there is to warn of.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn split(module: &mut Module, devices: u64) -> Result<(), Vec<Diagnostic>> {
+pub fn split(module: &mut Module, devices: u64) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let partition = Partition { devices: Some(devices), ..Partition::default() };
     let manager = PassManager::new().add(partition).add(InsertCommunication::default());
     let outcome = manager.run(module, &Session::default(), &mut []);
-    let wrong = outcome.failed();
-    let errors = outcome.diagnostics.into_iter().filter(|found| found.severity == Severity::Error);
-    if wrong { Err(errors.collect()) } else { Ok(()) }
-}
-
-/// Runs a function that is written for each device on whole tensors; none if it is not.
-///
-/// # Errors
-/// It fails, or devices that should hold the same do not.
-pub fn run_together(
-    module: &Module,
-    function: OpId,
-    arguments: &[Tensor],
-) -> Option<Result<Together, Diagnostic>> {
-    let signature = spmd(module, function)?;
-    let failed = |message: String| module.error(function, &codes::EXECUTION_FAILED, message);
-    let run = || {
-        let mesh = &signature.mesh;
-        let mut all: Vec<Vec<Tensor>> = vec![Vec::new(); mesh.devices() as usize];
-        for (lying, argument) in signature.arguments.iter().zip(arguments) {
-            let shares = cut_shards(mesh, &lying.sharding, argument).map_err(failed)?;
-            all.iter_mut().zip(shares).for_each(|(device, share)| device.push(share));
-        }
-        let mut interpreter = Interpreter::new(module, &OpaqueRegistry::builtin());
-        let (given, traffic) = interpreter.run_together(function, &all)?;
-        let mut results = Vec::new();
-        for (number, lying) in signature.results.iter().enumerate() {
-            let shares: Vec<Tensor> = given.iter().filter_map(|device| device.get(number).cloned()).collect();
-            let shape = lying.ty.static_dims().unwrap_or_default();
-            let joined = join_shards(mesh, &lying.sharding, &shape, &shares);
-            results.push(joined.map_err(|message| failed(format!("result {number}: {message}")))?);
-        }
-        Ok(Together { results, traffic })
-    };
-    Some(run())
-}
-
-/// The bytes that a device sent, as plans count them: in rings and all-to-alls, what devices send on the average; in other exchanges,
-/// what the device gets that gets most.
-pub fn sent_bytes(module: &Module, traffic: &Traffic) -> u64 {
-    let of = |sending: &Sending| {
-        let communicate = module.def(sending.op).interface::<Communicate>();
-        let communication = communicate.and_then(|communicate| (communicate.0)(module, sending.op));
-        let times = sending.times.max(1);
-        let each = match communication.and_then(|communication| communication.collective()) {
-            None => 0,
-            Some((Collective::HaloExchange | Collective::Permute, _)) => {
-                sending.received.iter().copied().max().unwrap_or(0) / times
-            }
-            Some(_) => (sending.sent.iter().sum::<u64>() / times).div_ceil(sending.sent.len() as u64),
-        };
-        each * times
-    };
-    traffic.ops().iter().map(of).sum()
+    let is_wrong = outcome.failed();
+    let (errors, others): (Vec<Diagnostic>, Vec<Diagnostic>) =
+        outcome.diagnostics.into_iter().partition(|found| found.severity == Severity::Error);
+    if is_wrong { Err(errors) } else { Ok(others) }
 }

@@ -9,11 +9,10 @@ use tofu_dialect_stablehlo::{
     EXPECT_ALMOST_EQ, EXPECT_ALMOST_EQ_CONST, EXPECT_CLOSE, EXPECT_EQ, EXPECT_EQ_CONST,
 };
 use tofu_dialect_tensor::{CONSTANT, CUSTOM_CALL};
+use tofu_equivalence::{Tolerance, difference};
 use tofu_interpreter::{Interpreter, signature};
 use tofu_ir::{AttrData, ElementType, Module, OpId, OpState, VALUE, ValueId};
 use tofu_tdl::{OpaqueRegistry, Tensor};
-
-use crate::compare::{Tolerance, difference};
 
 /// How far values may be apart that are to be almost equal, unless the op says it.
 const ALMOST: f64 = 1e-4;

@@ -4,8 +4,7 @@
 //! |---|---|
 //! | `cli`, `run` | the command line, and what it asks for |
 //! | `npy`, `npz`, `arrays` | NumPy's files, and tensors as arrays |
-//! | `devices` | programs that several devices run together |
-//! | `random` | arguments that are drawn |
+//! | `devices` | programs made ones for several devices |
 //! | `expectations` | programs that say themselves what they expect |
 //! | `compare`, `show` | results against expected ones, and as text |
 
@@ -16,13 +15,11 @@ mod devices;
 mod expectations;
 mod npy;
 mod npz;
-mod random;
 mod run;
 mod show;
 
 pub use arrays::tensor;
-pub use compare::{Tolerance, difference};
-pub use devices::{Together, run_together, sent_bytes, split};
+pub use devices::split;
 pub use npy::Array;
 pub use npz::Archive;
 pub use run::main;

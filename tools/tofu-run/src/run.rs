@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::Parser;
 use tofu_diagnostics::{ColorChoice, Diagnostic, FileId, Format, SourceMap, Span, codes, plural};
 use tofu_dialect_dist::spmd;
+use tofu_equivalence::{Tolerance, draw, run_together, sent_bytes};
 use tofu_interpreter::{Interpreter, entry, signature, tensor_type};
 use tofu_ir::{Module, OpId, Registry, TensorType};
 use tofu_opt::{
@@ -18,11 +19,11 @@ use tofu_tdl::{OpaqueRegistry, Tensor};
 
 use crate::arrays;
 use crate::cli::{Arguments, Form, When};
-use crate::compare::{Tolerance, compare, compare_tensors};
-use crate::devices::{run_together, sent_bytes, split};
+use crate::compare::{compare, compare_tensors};
+use crate::devices::split;
 use crate::expectations::{self, Held};
 use crate::npz::Archive;
-use crate::{npz, random, show};
+use crate::{npz, show};
 
 /// Diagnostics, and the exit code that they make.
 type Failed = (Vec<Diagnostic>, u8);
@@ -82,6 +83,17 @@ fn run(
         let name = |error| as_written(error, sources, file, whole.clone(), arguments.from);
         (errors.into_iter().map(name).collect(), code)
     };
+    if let Some(signature) = spmd(&module, function) {
+        let written = signature.mesh.devices();
+        if let Some(devices) = arguments.devices.filter(|&devices| devices != written) {
+            return Err(wrong_use(format!("the program is written for {written} devices, not {devices}")));
+        }
+        if arguments.compare {
+            let message =
+                "the program is written for each device already, so there is no other run to compare it with";
+            return Err(wrong_use(format!("{message}; compare the program that it was made of")));
+        }
+    }
     let devices = arguments.devices.filter(|&devices| devices > 1 || spmd(&module, function).is_some());
     let results = if devices.is_none() && spmd(&module, function).is_none() {
         alone(&module, function, &inputs).map_err(as_written)?
@@ -91,14 +103,16 @@ fn run(
             false => None,
         };
         if let Some(devices) = devices.filter(|_| spmd(&module, function).is_none()) {
-            split(&mut module, devices).map_err(|found| (found, ERRORS))?;
+            let warnings = split(&mut module, devices).map_err(|found| (found, ERRORS))?;
+            console.report(sources, &warnings);
         }
         let function = found(&module)?;
         let message =
             "no shardings came of partitioning it, so that there is nothing to run on several devices";
         let none = || module.error(function, &codes::CANNOT_COMMUNICATE, message);
-        let together = run_together(&module, function, &inputs)
-            .unwrap_or_else(|| Err(none()))
+        let together = spmd(&module, function)
+            .ok_or_else(none)
+            .and_then(|signature| run_together(&module, function, &signature, &inputs))
             .map_err(|error| as_written((vec![error], ERRORS)))?;
         if let Some(single) = single {
             let tolerance = Tolerance { relative: arguments.rtol, absolute: arguments.atol };
@@ -191,7 +205,7 @@ fn inputs(arguments: &Arguments, module: &Module, function: OpId) -> Result<Vec<
         types.push(tensor);
     }
     if let Some(seed) = arguments.random {
-        return random::draw(seed, &types)
+        return draw(seed, &types)
             .map_err(|message| (vec![module.error(function, &codes::WRONG_ARGUMENTS, message)], ERRORS));
     }
     let archive = match &arguments.inputs {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tofu_ir::{Dim, ElementKind, TensorType};
+use tofu_equivalence::{element_text, type_text};
 use tofu_tdl::Tensor;
 
 /// Of a tensor with more elements than this, only the ends of each dimension are shown.
@@ -22,57 +22,6 @@ pub(crate) fn results(results: &[Tensor]) -> String {
     out
 }
 
-/// A type of known extents, as programs write it.
-pub(crate) fn type_text(ty: &TensorType) -> String {
-    let mut out = "tensor<".to_owned();
-    for dim in &ty.dims {
-        let _ = match dim {
-            Dim::Static(size) => write!(out, "{size}x"),
-            _ => write!(out, "?x"),
-        };
-    }
-    out + ty.element.name() + ">"
-}
-
-/// One element.
-pub(crate) fn element(tensor: &Tensor, index: usize) -> String {
-    let number = |value: f64| match tensor.element().part() {
-        tofu_ir::ElementType::F64 => decimal(value, |value| format!("{value:?}")),
-        // Numbers of the narrow types fit into an `f32`, and need no more digits than those of one.
-        _ => decimal(value, |value| format!("{:?}", value as f32)),
-    };
-    match tensor.element().kind() {
-        ElementKind::Bool => (tensor.integer(index) != 0).to_string(),
-        ElementKind::Float => number(tensor.number(index)),
-        ElementKind::Complex => {
-            let (re, im) = tensor.complex_at(index);
-            let sign = if im.is_sign_negative() && !im.is_nan() { "" } else { "+" };
-            format!("{}{sign}{}i", number(re), number(im))
-        }
-        _ => tensor.integer(index).to_string(),
-    }
-}
-
-fn decimal(value: f64, digits: impl Fn(f64) -> String) -> String {
-    match value {
-        _ if value.is_nan() => "nan".to_owned(),
-        _ if value.is_infinite() => if value > 0.0 { "inf" } else { "-inf" }.to_owned(),
-        _ => digits(value),
-    }
-}
-
-/// A distance or a tolerance, in few digits.
-pub(crate) fn error(value: f64) -> String {
-    match value {
-        0.0 => "0".to_owned(),
-        _ if value.is_finite() => {
-            let text = format!("{value:.2e}");
-            text.replace(".00e", "e").replace("0e", "e")
-        }
-        _ => decimal(value, |_| String::new()),
-    }
-}
-
 /// The elements in brackets, one row a line, in columns.
 fn elements(tensor: &Tensor) -> String {
     let is_long = tensor.len() > MANY;
@@ -82,7 +31,7 @@ fn elements(tensor: &Tensor) -> String {
         }
         (0..ENDS).map(Some).chain([None]).chain((dim - ENDS..dim).map(Some)).collect()
     };
-    let Some((&row, outer)) = tensor.dims().split_last() else { return element(tensor, 0) };
+    let Some((&row, outer)) = tensor.dims().split_last() else { return element_text(tensor, 0) };
     if tensor.is_empty() {
         return format!("{}{}", "[".repeat(tensor.dims().len()), "]".repeat(tensor.dims().len()));
     }
@@ -112,7 +61,7 @@ fn elements(tensor: &Tensor) -> String {
         .iter()
         .map(|(number, ..)| {
             let text = |lane: &Option<u64>| match (number, lane) {
-                (Some(number), Some(lane)) => element(tensor, (number * row + lane) as usize),
+                (Some(number), Some(lane)) => element_text(tensor, (number * row + lane) as usize),
                 _ => "...".to_owned(),
             };
             if number.is_some() { lanes.iter().map(text).collect() } else { vec!["...".to_owned()] }
@@ -164,21 +113,6 @@ mod tests {
 
     fn tensor(element: ElementType, dims: &[u64], numbers: &[f64]) -> Tensor {
         Tensor::from_numbers(element, dims, numbers).unwrap()
-    }
-
-    #[test]
-    fn elements_are_written_in_few_digits() {
-        let one = |element, number| super::element(&tensor(element, &[], &[number]), 0);
-        assert_eq!(one(F32, 0.1), "0.1");
-        assert_eq!(one(F64, 0.1), "0.1");
-        assert_eq!(one(BF16, 0.1), "0.100097656");
-        assert_eq!(one(F32, 1e-20), "1e-20");
-        assert_eq!([one(F32, f64::NAN), one(F32, f64::NEG_INFINITY), one(I1, 1.0)], ["nan", "-inf", "true"]);
-        assert_eq!(one(Complex32, -0.5), "-0.5+0.0i");
-        assert_eq!(
-            [error(0.0), error(1.5e-7), error(2e-3), error(f64::INFINITY)],
-            ["0", "1.5e-7", "2e-3", "inf"]
-        );
     }
 
     #[test]

@@ -10,30 +10,47 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use tofu_diagnostics::Diagnostic;
-use tofu_dialect_dist::{build_mesh, set_result_sharding, set_sharding, sharding_attr};
+use tofu_dialect_dist::spmd;
 use tofu_dialect_func::{build_function, build_return};
 use tofu_dialect_tensor as tensor;
+use tofu_equivalence::{Tolerance, difference, run_together, sent_bytes};
 use tofu_interpreter::Interpreter;
 use tofu_ir::{
     AttrData, Builder, ElementType, FUNCTION_TYPE, FunctionType, Module, OpId, Registry, TypeData, ValueId,
     verify,
 };
 use tofu_machine::Machines;
-use tofu_pass_communicate::{Exchanges, insert};
-use tofu_run::{Tolerance, difference, run_together, sent_bytes};
-use tofu_sharding::{Layout, Layouts, Mesh, Reducer, share};
+use tofu_pass_communicate::{Exchanges, Inserting, insert};
 use tofu_syntax::{PrintOptions, print};
 use tofu_tdl::{Descriptions, OpaqueRegistry, Tensor};
 
-const GRAPHS: u64 = 300;
+use support::{mesh, shard};
 
-#[test]
-fn split_programs_do_the_same_and_send_what_is_planned() {
+mod support;
+
+const GRAPHS: u64 = 2000;
+
+/// So many tests try the graphs, each every so manyth of them.
+const PARTS: u64 = 4;
+
+macro_rules! parts {
+    ($($name:ident = $part:literal)*) => {$(
+        #[test]
+        fn $name() {
+            try_part($part);
+        }
+    )*};
+}
+
+parts! { split_programs_of_part_0 = 0 split_programs_of_part_1 = 1 split_programs_of_part_2 = 2 split_programs_of_part_3 = 3 }
+
+fn try_part(part: u64) {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seeds = match number("TOFU_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..number("TOFU_GRAPHS").unwrap_or(GRAPHS),
     };
+    let seeds = seeds.filter(|seed| seed % PARTS == part);
     let registry = Arc::new(
         Registry::new(&[
             &tofu_dialect_dist::DIALECT,
@@ -81,15 +98,16 @@ fn check(registry: &Arc<Registry>, seed: u64) -> Result<(), String> {
         format!("{what}\n{before}\n{}", print(module, &PrintOptions::default()))
     };
     let machine = Machines::default().default_machine().clone();
-    let exchanges = insert(&mut module, function, &Descriptions::new(), machine, true);
+    let exchanges = insert(&mut module, function, &Descriptions::new(), &Inserting::for_machine(machine));
     let exchanges =
         exchanges.map_err(|error| told(format!("{} {:?}", error.message, error.notes), &module))?;
     let Some(exchanges) = exchanges else { return Ok(()) };
     if let Some(wrong) = verify(&module).first() {
         return Err(told(format!("not valid: {}", wrong.message), &module));
     }
-    let together = run_together(&module, function, &arguments)
-        .ok_or_else(|| told("no program for each device".to_owned(), &module))?
+    let signature =
+        spmd(&module, function).ok_or_else(|| told("no program for each device".to_owned(), &module))?;
+    let together = run_together(&module, function, &signature, &arguments)
         .map_err(|error: Diagnostic| told(error.message, &module))?;
     let tolerance = Tolerance { relative: 1e-4, absolute: 1e-4 };
     for (number, (own, whole)) in together.results.iter().zip(&single).enumerate() {
@@ -113,63 +131,6 @@ fn steps(exchanges: &Exchanges) -> String {
         format!("{times} × {} {:?} {}", step.collective.name(), step.axes, step.sent_bytes(exchanges.mesh()))
     });
     each.collect::<Vec<_>>().join(", ")
-}
-
-/// One to three axes, eight devices at most.
-fn mesh(random: &mut Rng) -> Mesh {
-    let mut axes: Vec<(&str, u64)> = Vec::new();
-    let mut devices = 1;
-    for name in ["x", "y", "z"].into_iter().take(random.usize(1..=3)) {
-        let size = random.u64(1..=8 / devices);
-        devices *= size;
-        axes.push((name, size));
-    }
-    Mesh::new(axes).unwrap()
-}
-
-/// Gives every value a random sharding.
-fn shard(module: &mut Module, function: OpId, mesh: &Mesh, random: &mut Rng) {
-    build_mesh(module, "m", mesh);
-    let block = module.entry(module.region(function, 0)).unwrap();
-    let arguments: Vec<ValueId> = module.arguments(block).to_vec();
-    let ops: Vec<OpId> = module.ops(block).collect();
-    let choose = |module: &mut Module, value: ValueId, terms: bool, random: &mut Rng| {
-        let shape = module.tensor_type(value).unwrap().static_dims().unwrap();
-        let mut layouts = Layouts::REPLICATED;
-        for axis in 0..mesh.axes().len() {
-            let size = mesh.axes()[axis].size;
-            let dim = random.usize(0..=shape.len());
-            if terms && random.u32(0..3) == 0 {
-                layouts = layouts.with(axis, Layout::Partial(Reducer::Sum));
-            } else if dim < shape.len() {
-                let before = layouts.shards(mesh, dim);
-                if share(shape[dim], before * size) < share(shape[dim], before) {
-                    layouts = layouts.with(axis, Layout::Split(dim));
-                }
-            }
-        }
-        let sharding = layouts.sharding(mesh, &shape);
-        sharding_attr(module, "m", mesh, &sharding)
-    };
-    for argument in arguments {
-        let attr = choose(module, argument, false, random);
-        set_sharding(module, argument, Some(attr));
-    }
-    let is_result =
-        |module: &Module, value: ValueId| module.uses(value).any(|(user, _)| module.next_op(user).is_none());
-    for op in ops {
-        for value in module.results(op).collect::<Vec<_>>() {
-            let sums = module.is(op, &tensor::DOT_GENERAL);
-            let terms = sums && !is_result(module, value);
-            let attr = choose(module, value, terms, random);
-            set_sharding(module, value, Some(attr));
-        }
-    }
-    let last = module.last_op(block).unwrap();
-    for (index, result) in module.operands(last).collect::<Vec<_>>().into_iter().enumerate() {
-        let attr = choose(module, result, false, random);
-        set_result_sharding(module, function, index, Some(attr));
-    }
 }
 
 /// A function of three arguments and some ops.

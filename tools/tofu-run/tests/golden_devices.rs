@@ -11,15 +11,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tofu_diagnostics::SourceMap;
+use tofu_equivalence::{Tolerance, difference, run_together, sent_bytes};
 use tofu_interpreter::entry;
 use tofu_ir::{Module, TensorType, verify};
 use tofu_machine::Machines;
 use tofu_opt::{Tool, parse_program};
 use tofu_partition::Algorithm;
 use tofu_pass::{PassManager, Session};
-use tofu_pass_communicate::{Exchanges, insert};
+use tofu_pass_communicate::{Exchanges, Inserting, insert};
 use tofu_pass_partition::{AlgorithmName, Partition};
-use tofu_run::{Archive, Tolerance, difference, run_together, sent_bytes, tensor};
+use tofu_run::{Archive, tensor};
 use tofu_tdl::{Descriptions, Tensor};
 
 const DEVICES: [u64; 4] = [2, 3, 4, 8];
@@ -51,7 +52,9 @@ fn split(name: &str, devices: u64, algorithm: Algorithm) -> (Module, Exchanges) 
     assert!(!outcome.failed(), "{:?}", outcome.diagnostics);
     let function = entry(&module, None).unwrap();
     let machine = Machines::default().default_machine().clone();
-    let exchanges = insert(&mut module, function, &Descriptions::new(), machine, true).unwrap().unwrap();
+    let exchanges = insert(&mut module, function, &Descriptions::new(), &Inserting::for_machine(machine))
+        .unwrap()
+        .unwrap();
     (module, exchanges)
 }
 
@@ -83,7 +86,7 @@ fn compare(name: &str, devices: u64, algorithm: Algorithm) {
         .enumerate()
         .map(|(number, lying)| read(&inputs, &format!("arg{number}"), &lying.ty))
         .collect();
-    let together = run_together(&module, function, &arguments).unwrap();
+    let together = run_together(&module, function, &spmd, &arguments);
     let together = together.map_err(|error| format!("{what}: {} {:?}", error.message, error.notes)).unwrap();
     let exact = data(&format!("golden/{name}_tiny.exact.npz")).exists().then(|| archive(name, "exact"));
     for (number, (own, lying)) in together.results.iter().zip(&spmd.results).enumerate() {

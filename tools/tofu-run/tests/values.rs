@@ -12,11 +12,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tofu_diagnostics::SourceMap;
+use tofu_dialect_tensor::express;
+use tofu_equivalence::{Tolerance, difference};
 use tofu_interpreter::{Interpreter, entry, signature, tensor_type};
-use tofu_ir::{ElementType, Registry};
+use tofu_ir::{ElementType, Module, OpId, Registry, ValueId, verify};
 use tofu_opt::{Log, Streams, Tool, read_program};
-use tofu_run::{Archive, Tolerance, difference, tensor};
-use tofu_tdl::{OpaqueRegistry, Tensor};
+use tofu_run::{Archive, tensor};
+use tofu_tdl::{Describe, OpaqueRegistry, Tensor, describe, solve_op, uniform};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/inputs/values").join(name)
@@ -81,24 +83,32 @@ fn unit(element: ElementType) -> Option<f64> {
 
 /// Runs a program on what is stored, and says what is wrong.
 fn check(program: &str, head: &Head<'_>, values: &Archive, registry: &Arc<Registry>) -> Vec<String> {
+    match read(program, registry) {
+        Ok(module) => check_module(&module, head, values),
+        Err(found) => found,
+    }
+}
+
+fn read(program: &str, registry: &Arc<Registry>) -> Result<Module, Vec<String>> {
     let mut sources = SourceMap::new();
     let read = read_program(Path::new("-"), &mut program.as_bytes(), &mut sources, registry, None);
-    let module = match read {
-        Ok((module, _)) => module,
-        Err((found, _)) => return found.into_iter().map(|found| found.message).collect(),
-    };
-    let function = entry(&module, None).unwrap();
-    let ty = signature(&module, function).unwrap();
+    read.map(|(module, _)| module)
+        .map_err(|(found, _)| found.into_iter().map(|found| found.message).collect())
+}
+
+fn check_module(module: &Module, head: &Head<'_>, values: &Archive) -> Vec<String> {
+    let function = entry(module, None).unwrap();
+    let ty = signature(module, function).unwrap();
     let stored = |kind: &str, number: usize| values.get(&format!("{}/{kind}{number}", head.name));
     let inputs = ty.inputs.iter().enumerate().map(|(number, &ty)| {
         let array = stored("arg", number).ok_or_else(|| format!("argument {number} is not stored"))?;
-        tensor(array, &tensor_type(&module, ty).unwrap())
+        tensor(array, &tensor_type(module, ty).unwrap())
     });
     let inputs: Vec<Tensor> = match inputs.collect() {
         Ok(inputs) => inputs,
         Err(message) => return vec![message],
     };
-    let results = match Interpreter::new(&module, &OpaqueRegistry::builtin()).run(function, &inputs) {
+    let results = match Interpreter::new(module, &OpaqueRegistry::builtin()).run(function, &inputs) {
         Ok(results) => results,
         Err(error) => return vec![error.message],
     };
@@ -117,6 +127,58 @@ fn check(program: &str, head: &Head<'_>, values: &Archive, registry: &Arc<Regist
         wrong.push("more results are stored".to_owned());
     }
     wrong
+}
+
+/// Puts what `express` finds in the place of every op that has a description. How many there were, and how many it found ops for.
+fn express_all(module: &mut Module) -> (usize, usize) {
+    let described = |module: &Module, op: OpId| module.def(op).interface::<Describe>().is_some();
+    let ops: Vec<OpId> = module.walk(module.root()).filter(|&op| described(module, op)).collect();
+    let (mut all, mut found) = (0, 0);
+    for op in ops {
+        if module.ancestors(op).skip(1).any(|around| described(module, around)) {
+            continue;
+        }
+        let Ok(description) = describe(module, op) else { continue };
+        let extents = solve_op(module, op, &description).ok().and_then(|solution| solution.static_extents());
+        let Some(extents) = extents else { continue };
+        let fixed = uniform(&description, &extents, &[], &|_, _| None).unwrap().description;
+        all += 1;
+        let operands: Vec<ValueId> = module.operands(op).collect();
+        let Some(results) = express(module, (op, op), &fixed, &operands) else { continue };
+        found += 1;
+        let types = |values: &[ValueId]| values.iter().map(|&value| module.ty(value)).collect::<Vec<_>>();
+        assert_eq!(types(&results), types(&module.results(op).collect::<Vec<_>>()), "{fixed}");
+        module.replace(op, &results);
+    }
+    (all, found)
+}
+
+/// Every description is what the ops compute that are found for it.
+#[test]
+fn ops_found_for_descriptions_compute_what_those_say() {
+    let mut text = String::new();
+    let bytes = std::fs::read(data("jax.mlir.gz")).unwrap();
+    flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
+    let values = Archive::parse(&std::fs::read(data("jax.npz")).unwrap()).unwrap();
+    let registry = Arc::new(Tool::standard("test", "").registry().unwrap());
+    let (mut all, mut found, mut wrong) = (0, 0, Vec::new());
+    for program in text.split(SEPARATOR) {
+        let head = Head::of(program);
+        if !head.is_stored {
+            continue;
+        }
+        let mut module = read(program, &registry).unwrap();
+        let (described, expressed) = express_all(&mut module);
+        all += described;
+        found += expressed;
+        let broken = verify(&module).into_iter().map(|found| found.message);
+        wrong.extend(broken.map(|found| format!("{}: {found}", head.name)));
+        let differs = check_module(&module, &head, &values);
+        wrong.extend(differs.into_iter().map(|found| format!("{}: {found}", head.name)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Algorithms that descriptions do not say, and bits of other widths, have no ops.
+    assert!(found * 100 >= all * 90, "only {found} of {all} ops have others that compute the same");
 }
 
 /// Checks all programs of a text, and all after they were simplified.

@@ -8,6 +8,7 @@
 
 mod bench;
 mod docs;
+mod engine;
 #[cfg(test)]
 mod layers;
 mod setup;

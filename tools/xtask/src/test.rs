@@ -1,7 +1,7 @@
 //! `cargo xtask test`.
 
 use crate::{
-    setup,
+    engine, setup,
     shell::{Done, cargo, run},
     stablehlo,
 };
@@ -16,6 +16,7 @@ pub(crate) fn run_all() -> Done {
     run(cargo().args(["test", "--workspace", "--doc"]))?;
     stablehlo::check()?;
     stablehlo::check_values()?;
+    engine::check()?;
     let profile = if std::env::var_os("CI").is_some() { "ci" } else { "default" };
     // A snapshot that differs is a failure; nothing is written beside it.
     run(cargo().args(["nextest", "run", "--workspace", "--profile", profile]).env("INSTA_UPDATE", "no"))

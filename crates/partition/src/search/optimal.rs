@@ -50,11 +50,12 @@ const FLAT_PART: u64 = 10;
 const BOUND_PART: u64 = 2;
 const DESCENT_PART: u64 = 3;
 
-/// How much more work a search under a memory limit may take.
+/// How much more work one step of a search under a memory limit may take, and all of them.
 const LIMITED: u64 = 2;
+const ALL_LIMITED: u64 = 3;
 
 /// A descent ends where the cost is above the bound by no more than one part in so many, or where no step saves so much.
-const NEAR_COST: i128 = 1_000;
+const NEAR_COST: i128 = 500;
 
 /// Within the memory limit, a cost is good enough if it is above the bound by no more than one part in so many.
 const ENOUGH: i128 = 100;
@@ -339,7 +340,8 @@ impl Run<'_, '_> {
         let mut work = self.request.work.saturating_sub(self.spent).max(self.request.work / 20);
         // Under a memory limit the first choices of the solver are poor, and each limit is a search of its own.
         if memory.is_some() {
-            work = self.request.work.saturating_mul(LIMITED);
+            let left = self.request.work.saturating_mul(ALL_LIMITED).saturating_sub(self.spent);
+            work = left.min(self.request.work.saturating_mul(LIMITED)).max(self.request.work / 20);
         } else if phase == DESCENT {
             work /= DESCENT_PART;
         } else if phase == FLAT && prices.mesh.axes().len() > 1 {
@@ -421,7 +423,7 @@ impl Run<'_, '_> {
         let evaluation = plan.evaluate(self.request.graph, self.prices)?;
         debug_assert!(self.bound <= evaluation.cost, "{} is no bound of {}", self.bound, evaluation.cost);
         Ok(Outcome {
-            lower_bound: Some(self.bound.min(evaluation.cost)),
+            lower_bound: Some(self.bound).filter(|&bound| bound <= evaluation.cost),
             plan,
             evaluation,
             smallest,

@@ -11,7 +11,7 @@ use super::{Choice, Choices, Wanted, Way, has_one_reducer};
 use crate::op_info::{Give, Need, OpInfo, Shape, bytes};
 
 /// Whether each axis that splits something gives devices less to do; if not, they only wait.
-pub(super) fn is_useful(info: &OpInfo, mesh: &Mesh, choices: Choices) -> bool {
+pub(crate) fn is_useful(info: &OpInfo, mesh: &Mesh, choices: Choices) -> bool {
     let axes = mesh.axes().len().min(Layouts::MAX_AXES);
     splits(mesh, axes, choices).iter().all(|split| {
         let share = |workers: u64| match workers {

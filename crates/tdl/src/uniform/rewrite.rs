@@ -320,6 +320,9 @@ impl<'a> Rewriter<'a> {
                     Comparison::Le if data.index(x) == Index::Const(0) => {
                         indices.iter().position(|&index| index == y)
                     }
+                    Comparison::Ge if data.index(y) == Index::Const(0) => {
+                        indices.iter().position(|&index| index == x)
+                    }
                     Comparison::Lt => indices.iter().enumerate().position(|(dim, &index)| {
                         let is_extent = !crate::walk::any_index_in(data, y, &|part| {
                             matches!(part, Index::Var(_) | Index::Data(_))

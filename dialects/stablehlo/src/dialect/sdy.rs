@@ -148,6 +148,11 @@ pub static RESHARD: OpDef = op("sdy.reshard")
     .infer_types(same_type)
     .interfaces(&[&Control::Forward]);
 
+/// Whether an op says of a value that it lies otherwise behind it.
+pub fn converts_sharding(module: &Module, op: OpId) -> bool {
+    module.is(op, &SHARDING_CONSTRAINT) || module.is(op, &RESHARD)
+}
+
 /// `sdy.data_flow_edge`: a place through which shardings pass from one op to another.
 pub static DATA_FLOW_EDGE: OpDef = op("sdy.data_flow_edge")
     .summary("A place through which shardings pass from one op to another.")

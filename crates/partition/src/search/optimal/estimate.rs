@@ -10,10 +10,10 @@ use crate::search::Request;
 use crate::states::Class;
 
 /// What it takes to make an entry of the problem's matrices, in nanoseconds, which are the units of work.
-pub(super) const ENTRY: u64 = 70;
+pub(super) const ENTRY: u64 = 100;
 
 /// What it takes the solver to look at a state of a tensor.
-const STATE: u64 = 500;
+const STATE: u64 = 2_000;
 
 /// What no plan costs less than: every kernel with its operations and its memory traffic spread evenly over all devices.
 pub(super) fn least_compute(request: &Request<'_>, prices: &Prices<'_>) -> i128 {

@@ -12,7 +12,7 @@ use tofu_tdl::Tensor;
 /// # Errors
 ///
 /// An extent is not known, or a tensor does not fit into the memory.
-pub(crate) fn draw(seed: u64, types: &[TensorType]) -> Result<Vec<Tensor>, String> {
+pub fn draw(seed: u64, types: &[TensorType]) -> Result<Vec<Tensor>, String> {
     let mut state = seed;
     let mut next = move || {
         state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -1,0 +1,75 @@
+use std::sync::Arc;
+
+use tofu_diagnostics::SourceMap;
+use tofu_dialect_dist::{ALL_REDUCE, FROM, TO, read_sharding, sharding_attr};
+use tofu_ir::Registry;
+use tofu_machine::Machines;
+use tofu_sharding::Reducer;
+
+use super::*;
+
+const SUM: &str = "dist.mesh @m = [x = 4]
+func @f(%x: tensor<6x8xf32> {dist.sharding = #dist.sharding<@m, [{}, {x}]>})
+    -> (tensor<6x6xf32> {dist.sharding = #dist.sharding<@m, [{}, {}]>}) {
+  %y = tensor.dot_general %x, %x {contracting = [1] x [1], dist.sharding = #dist.sharding<@m, [{}, {}], partial = sum {x}>}
+  %z = tensor.transpose %y {dist.sharding = #dist.sharding<@m, [{}, {}]>, permutation = [1, 0]}
+  return %z
+}";
+
+/// A program, split; what devices exchange.
+fn split(text: &str) -> (Module, Module, OpId, Exchanges) {
+    let dialects = [
+        &tofu_dialect_dist::DIALECT,
+        &tofu_dialect_func::DIALECT,
+        &tofu_dialect_tensor::DIALECT,
+        &tofu_dialect_tdl::DIALECT,
+    ];
+    let registry = Arc::new(Registry::new(&dialects).unwrap());
+    let mut sources = SourceMap::new();
+    let file = sources.add("test", text).unwrap();
+    let parsed = tofu_syntax::parse(&sources, file, registry);
+    assert!(parsed.is_ok(), "{:?}", parsed.diagnostics);
+    let unsplit = parsed.module;
+    let function = tofu_interpreter::entry(&unsplit, None).unwrap();
+    let mut split = unsplit.clone();
+    let inserting = Inserting::for_machine(Machines::default().default_machine().clone());
+    let exchanges = insert(&mut split, function, &Descriptions::new(), &inserting).unwrap().unwrap();
+    (unsplit, split, function, exchanges)
+}
+
+const NEARLY: (u64, Tolerance) = (7, Tolerance { relative: 1e-5, absolute: 1e-6 });
+
+#[test]
+fn what_is_the_same_passes() {
+    let (unsplit, split, function, exchanges) = split(SUM);
+    let compared = compare(&unsplit, &split, function, &exchanges, NEARLY).unwrap();
+    assert!(compared.wrong.is_empty(), "{:?}", compared.wrong);
+}
+
+#[test]
+fn a_wrong_reducer_is_found() {
+    let (unsplit, mut split, function, exchanges) = split(SUM);
+    let op = split.walk(function).find(|&op| split.is(op, &ALL_REDUCE)).unwrap();
+    let (_, mesh, mut from) = read_sharding(&split, op, split.attr(op, FROM).unwrap()).unwrap();
+    from.partial.as_mut().unwrap().reducer = Reducer::Max;
+    let from = sharding_attr(&mut split, "m", &mesh, &from);
+    split.set_attr(op, FROM, from);
+    assert!(split.attr(op, TO).is_some());
+    let compared = compare(&unsplit, &split, function, &exchanges, NEARLY).unwrap();
+    let codes: Vec<&str> = compared.wrong.iter().map(|wrong| wrong.code.id).collect();
+    assert_eq!(codes, [codes::RESULTS_DIFFER.id]);
+}
+
+#[test]
+fn other_traffic_is_found() {
+    let (unsplit, split, function, _) = split(SUM);
+    let compared = compare(&unsplit, &split, function, &Exchanges::default(), NEARLY).unwrap();
+    let codes: Vec<&str> = compared.wrong.iter().map(|wrong| wrong.code.id).collect();
+    assert_eq!(codes, [codes::TRAFFIC_DIFFERS.id]);
+    assert_eq!(exchanged(&compared), 216, "a ring of 4 sends 3/4 of the 144 bytes twice");
+}
+
+fn exchanged(compared: &Compared) -> u64 {
+    let line = compared.text.lines().last().unwrap();
+    line.split(' ').find_map(|word| word.parse().ok().filter(|&number| number != 4)).unwrap()
+}
