@@ -64,7 +64,7 @@ func @f(%x: tensor<8x8xf32> {dist.sharding = #dist.sharding<@m, [{x}, {}]>},
             let inserting = self.inserting(cx.machine(self.machine.as_ref())?);
             let inserted = insert(cx.module, function, &descriptions, &inserting)?;
             let Some(exchanges) = inserted else { continue };
-            cx.count("collectives", exchanges.steps().len() as u64);
+            cx.count("collectives", exchanges.count());
             cx.count("sent bytes", exchanges.sent_bytes());
             changed = Changed::Yes;
         }
@@ -133,8 +133,8 @@ pub fn insert(
     let most = inserting.bucket_bytes.unwrap_or_else(|| usual_bytes(&planned.machine, &planned.mesh));
     let trips = trips(module, function, descriptions);
     rewrite(module, function, descriptions, planned)?;
-    share(module, function, &trips, &mut exchanges);
+    share(module, function, &trips, &mut exchanges)?;
     hoist(module, function);
-    bucket(module, function, most, &trips, &mut exchanges);
+    bucket(module, function, most, &trips, &mut exchanges)?;
     Ok(Some(exchanges))
 }
