@@ -1,12 +1,23 @@
 //! Results against expected ones.
 
-use tofu_ir::ElementType;
+use rustc_hash::FxHashSet;
+use tofu_ir::{Control, Definition, ElementType, Module, OpId, ValueId};
 use tofu_tdl::Tensor;
 
 use crate::text::{distance_text, element_text};
 
-/// How many roundings results may be apart whose sums have another order.
+/// How many roundings results may be apart whose sums have another order, where that is little.
 const ROUNDINGS: f64 = 256.0;
+
+/// What they may be apart whose roundings are large: a part of the largest element, or some roundings if these are more.
+const PART: f64 = 1.0 / 16.0;
+const FEW_ROUNDINGS: f64 = 4.0;
+
+/// More than that is never explained by rounding: a result of zeros is further away from any other.
+const LARGEST_PART: f64 = 1.0 / 4.0;
+
+/// One rounding of a number of size 1: results whose terms cancel out are as far from 0, whatever their type is.
+const CANCELLED: f64 = 1.0 / (1 << 24) as f64;
 
 /// How far results may be from what is expected: `absolute + relative * |expected|`.
 #[derive(Clone, Copy, Debug)]
@@ -18,11 +29,61 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// What a program is allowed that computes with these types in another order of sums.
-    pub fn of_types(elements: impl IntoIterator<Item = ElementType>) -> Tolerance {
-        let coarsest = elements.into_iter().map(rounding).fold(0.0, f64::max);
-        Tolerance { relative: ROUNDINGS * coarsest, absolute: ROUNDINGS * coarsest }
+    /// What rounding explains in a result that is computed in another order of sums, from values of these types.
+    ///
+    /// Sums are as far apart as the size of their terms says, for which the largest element of the result stands. However coarse the types are,
+    /// a result of zeros or of the opposite sign is told from the expected one.
+    pub fn of_result(expected: &Tensor, computed_from: impl IntoIterator<Item = ElementType>) -> Tolerance {
+        let coarsest = computed_from.into_iter().map(rounding).fold(rounding(expected.element()), f64::max);
+        let bound = PART.max(FEW_ROUNDINGS * coarsest).min(LARGEST_PART);
+        let relative = (ROUNDINGS * coarsest).min(bound);
+        let sizes = (0..expected.len()).map(|index| {
+            let (re, im) = expected.complex_at(index);
+            re.hypot(im)
+        });
+        let scale = sizes.filter(|size| size.is_finite()).fold(0.0, f64::max);
+        Tolerance { relative, absolute: relative * scale + CANCELLED.min(coarsest) }
     }
+}
+
+/// For each result of a function, the element types of the values that it is computed from, each once. Calls are not followed: where there are
+/// some, all types of the program count.
+pub fn elements_behind(module: &Module, function: OpId) -> Vec<Vec<ElementType>> {
+    let block = module.regions(function).next().and_then(|region| module.entry(region));
+    let returned = block.and_then(|block| module.last_op(block));
+    let results = returned.map_or(Vec::new(), |last| module.operands(last).collect());
+    results.into_iter().map(|value| elements_behind_value(module, value)).collect()
+}
+
+fn elements_behind_value(module: &Module, value: ValueId) -> Vec<ElementType> {
+    let mut elements: Vec<ElementType> = Vec::new();
+    let mut known: FxHashSet<ValueId> = FxHashSet::default();
+    let mut seen: FxHashSet<OpId> = FxHashSet::default();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        if !known.insert(value) {
+            continue;
+        }
+        if let Some(ty) = module.tensor_type(value)
+            && !elements.contains(&ty.element)
+        {
+            elements.push(ty.element);
+        }
+        let op = match module.definition(value) {
+            Definition::Result { op, .. } => Some(op),
+            Definition::Argument { block, .. } => module.block_parent(block),
+            Definition::None => None,
+        };
+        // The arguments of a function come from nowhere.
+        let Some(op) = op.filter(|&op| module.result_count(op) > 0 && seen.insert(op)) else { continue };
+        let around =
+            if matches!(module.def(op).interface(), Some(Control::Call(_))) { module.root() } else { op };
+        // What an op gives can depend on all that its regions do.
+        for inner in module.walk(around) {
+            open.extend(module.operands(inner));
+        }
+    }
+    elements
 }
 
 /// The relative error of rounding to a type; 0 for those that are exact.
@@ -182,5 +243,25 @@ mod tests {
         a.set_integer(0, i128::from(i64::MAX));
         b.set_integer(0, i128::from(i64::MAX - 1));
         assert_eq!(Comparison::of(&a, &b, Tolerance { relative: 1.0, absolute: 1.0 }).wrong, 1);
+    }
+
+    /// Of every type, what has lost its value or its sign is found, and what is a rounding away is not.
+    #[test]
+    fn zeros_and_other_signs_are_found_whatever_the_types() {
+        for element in [F8E5M2, F8E4M3FN, BF16, F16, F32, F64] {
+            for coarser in [F8E5M2, BF16, F32] {
+                let tensor = |numbers: &[f64]| Tensor::from_numbers(element, &[2], numbers).unwrap();
+                for scale in [0.25, 1.0, 64.0] {
+                    let expected = tensor(&[scale, 0.0]);
+                    let tolerance = Tolerance::of_result(&expected, [coarser]);
+                    let is_found =
+                        |numbers: &[f64]| difference("r", &tensor(numbers), &expected, tolerance).is_some();
+                    assert!(is_found(&[0.0, 0.0]), "{element:?} of {coarser:?}, scale {scale}");
+                    assert!(is_found(&[-scale, 0.0]), "{element:?} of {coarser:?}, scale {scale}");
+                    let step = 2.0 * rounding(element).max(rounding(coarser)).min(0.125);
+                    assert!(!is_found(&[scale * (1.0 + step), 0.0]), "{element:?} of {coarser:?}");
+                }
+            }
+        }
     }
 }

@@ -14,7 +14,7 @@ mod shrink;
 mod text;
 mod together;
 
-pub use compare::{Comparison, Tolerance, difference};
+pub use compare::{Comparison, Tolerance, difference, elements_behind};
 pub use draw::draw;
 pub use shrink::{Shrunk, shrink, work};
 pub use text::{decimal, distance_text, element_text, type_text};

@@ -4,6 +4,7 @@
 //! over the logarithm of the size, which is exact for any power law; beyond the smallest and the largest size, the
 //! formula goes on, scaled so that it meets the table. The logarithms are those of `libm`, the same on every machine.
 
+use tofu_diagnostics::Span;
 use tofu_ir::ElementType;
 
 use crate::{Collective, Direction, Kernel, Time};
@@ -20,6 +21,8 @@ pub(crate) struct Calibration {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct KernelTable {
     pub(crate) op: Box<str>,
+    /// Where the op is named.
+    pub(crate) span: Span,
     pub(crate) element: ElementType,
     pub(crate) size: KernelSize,
     pub(crate) points: Points,
@@ -174,6 +177,7 @@ mod tests {
     #[test]
     fn kernels_are_found_by_op_and_type_and_scaled() {
         let table = KernelTable {
+            span: Span::NONE,
             op: "t.dot".into(),
             element: ElementType::F32,
             size: KernelSize::Flops,
@@ -200,6 +204,7 @@ mod tests {
                 sizes.into_iter().map(|size| (size, random.u64(1_000_000..1_000_000_000))).collect();
             let size = if random.bool() { KernelSize::Flops } else { KernelSize::Bytes };
             let table = KernelTable {
+                span: Span::NONE,
                 op: "t.dot".into(),
                 element: ElementType::F32,
                 size,

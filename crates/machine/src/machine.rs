@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use tofu_diagnostics::{Diagnostic, Span, codes, plural};
+use tofu_diagnostics::{Diagnostic, Span, codes, plural, suggest};
 use tofu_ir::{ElementKind, ElementType};
 
 use crate::Time;
-use crate::calibration::Calibration;
+use crate::calibration::{Calibration, KernelTable};
 use crate::hierarchy::shape_of;
 
 /// No machine has more devices.
@@ -121,6 +121,18 @@ impl Machine {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.spec.name
+    }
+
+    /// What is wrong with its measured times if there are no other ops than these: tables of ops that do not exist, and are never read.
+    pub fn unknown_ops(&self, known: &[&str]) -> Vec<Diagnostic> {
+        let is_unknown = |table: &&KernelTable| !known.contains(&&*table.op);
+        let unknown = self.spec.calibration.kernels.iter().filter(is_unknown);
+        let error = |table: &KernelTable| {
+            let message = format!("there is no op `{}`", table.op);
+            let help = suggest::did_you_mean(&table.op, known.iter().copied());
+            Diagnostic::error(&codes::MACHINE_ENTRY, table.span, message).maybe_help(help)
+        };
+        unknown.map(error).collect()
     }
 
     /// What it is, in one sentence.

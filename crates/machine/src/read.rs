@@ -301,7 +301,7 @@ fn add<T>(reader: &mut Reader, table: &Table<'_>, tables: &mut Vec<T>, new: T, i
 
 fn kernel_table(reader: &mut Reader, table: &Table<'_>) -> Option<KernelTable> {
     reader.check_keys(table, &["op", "element", "flops", "bytes"]);
-    let op = reader.text(table, "op").map(|(op, _)| op);
+    let op = reader.text(table, "op");
     let op = reader.required(table, "op", op, None);
     let element = reader.text(table, "element");
     let element = reader.required(table, "element", element, None);
@@ -314,7 +314,8 @@ fn kernel_table(reader: &mut Reader, table: &Table<'_>) -> Option<KernelTable> {
         (Some(_), None) => (KernelSize::Flops, points(reader, table, "flops", Kind::Flops)),
         (None, _) => (KernelSize::Bytes, points(reader, table, "bytes", Kind::Bytes)),
     };
-    Some(KernelTable { op: op?.into(), element: element?, size, points: points? })
+    let (op, span) = op?;
+    Some(KernelTable { op: op.into(), span, element: element?, size, points: points? })
 }
 
 fn collective_table(
@@ -359,6 +360,10 @@ fn group(reader: &mut Reader, table: &Table<'_>, levels: Option<&[Level]>) -> Op
         }
         product *= size;
         blocks.push(product);
+    }
+    if product <= 1 {
+        reader.contradiction(span, "a group of one device does nothing together");
+        return None;
     }
     Some(blocks.into())
 }

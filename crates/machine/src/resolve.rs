@@ -50,6 +50,11 @@ impl Machines {
         }
     }
 
+    /// What is wrong with the machines if there are no other ops than these, as [`Machine::unknown_ops`] says.
+    pub fn unknown_ops(&self, known: &[&str]) -> Vec<Diagnostic> {
+        self.named.values().flat_map(|machine| machine.unknown_ops(known)).collect()
+    }
+
     /// The machine that is meant where none is named.
     pub fn default_machine(&self) -> &Machine {
         &self.default

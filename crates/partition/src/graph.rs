@@ -21,6 +21,7 @@ use tofu_ir::{
 use tofu_sharding::Reducer;
 use tofu_tdl::{Combine, Descriptions, Linear, OpaqueRegistry};
 
+use crate::calls::refuse_call;
 use crate::op_info::OpInfo;
 
 /// The number of a tensor in its graph.
@@ -338,11 +339,7 @@ impl Walk<'_, '_> {
                     }
                 }
                 Some(Control::Token) => {}
-                Some(Control::Call(_)) => {
-                    let message = "a call cannot be partitioned: what it calls has shardings of its own";
-                    let help = "run `inline` first; what is recursive or only declared cannot be split";
-                    return Err(module.error(op, &codes::CANNOT_PARTITION, message).help(help));
-                }
+                Some(&Control::Call(callee)) => return Err(refuse_call(module, op, callee)),
                 None => {
                     let kind = self.kind(op);
                     self.push_op(op, times, kind)?;

@@ -8,6 +8,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `graph` | ops and tensors; loops, and what becomes what |
+//! | `calls` | why calls are refused |
 //! | `op_info`, `way` | what an op costs, and the ways of doing it on a mesh |
 //! | `states` | the ways of keeping a tensor |
 //! | `price` | the measure: time or bytes |
@@ -17,6 +18,7 @@
 //! | `plan` | plans, checked and evaluated |
 //! | `search` | the searches |
 
+mod calls;
 mod constraints;
 mod domain;
 mod graph;

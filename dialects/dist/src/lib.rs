@@ -35,7 +35,10 @@ pub use collectives::{
     REDUCE_SCATTER, Range, TO, TO_PARTIAL, build_axis_index, build_fetch, build_move,
 };
 pub use mesh::{AXES, MESH, build_mesh, mesh};
-pub use place::{SHARDING, result_sharding, set_result_sharding, set_sharding, sharding_of};
+pub use place::{
+    Entry, SHARDING, result_sharding, set_result_sharding, set_result_shardings, set_sharding, set_shardings,
+    sharding_of,
+};
 pub use sharding::{SHARDING_ATTR, read_sharding, sharding_attr};
 pub use spmd::{GLOBAL, mark_spmd, spmd};
 

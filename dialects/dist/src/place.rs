@@ -1,5 +1,6 @@
 //! Where the shardings of values stand, and the check that they fit them.
 
+use rustc_hash::FxHashMap;
 use tofu_diagnostics::{Diagnostic, codes, plural, suggest};
 use tofu_ir::{
     ARGUMENT_ATTRIBUTES, Attr, AttrData, AttrTarget, AttrUse, Definition, FUNCTION_TYPE, FunctionType,
@@ -34,35 +35,73 @@ pub fn sharding_of(module: &Module, value: ValueId) -> Option<Attr> {
 /// Sets the sharding of a value, or takes it away. Says whether the value can have one: results of ops and arguments of
 /// functions can, other arguments of blocks cannot.
 pub fn set_sharding(module: &mut Module, value: ValueId, sharding: Option<Attr>) -> bool {
-    match module.definition(value) {
-        Definition::Result { op, index } => {
-            let attr = match module.result_count(op) {
-                1 => sharding,
-                count => {
-                    let unit = module.interner.attr(AttrData::Unit);
-                    let mut all = vec![unit; count];
-                    if let Some(before) = module.attr(op, SHARDING) {
-                        all.iter_mut().zip(items(module, before)).for_each(|(item, &before)| *item = before);
-                    }
-                    all[index as usize] = sharding.unwrap_or(unit);
-                    let says_something = all.iter().any(|&item| item != unit);
-                    says_something.then(|| module.interner.attr(AttrData::Array(all.into())))
-                }
-            };
-            match attr {
-                Some(attr) => module.set_attr(op, SHARDING, attr),
-                None => module.remove_attr(op, SHARDING),
-            }
-            true
+    let Some((op, side, index)) = place_of(module, value) else { return false };
+    set_at(module, op, side, &[(index, sharding)]);
+    true
+}
+
+/// Sets the shardings of many values, or takes them away: a list of shardings is made once, and not for each of its items.
+/// Values that cannot have one are left out.
+pub fn set_shardings(module: &mut Module, shardings: impl IntoIterator<Item = (ValueId, Option<Attr>)>) {
+    let mut known: FxHashMap<(OpId, Side), usize> = FxHashMap::default();
+    let mut all: Vec<(OpId, Side, Vec<Entry>)> = Vec::new();
+    for (value, sharding) in shardings {
+        let Some((op, side, index)) = place_of(module, value) else { continue };
+        let number = *known.entry((op, side)).or_insert(all.len());
+        if number == all.len() {
+            all.push((op, side, Vec::new()));
         }
-        Definition::Argument { .. } => match function_argument(module, value) {
-            Some((function, index)) => {
-                set_listed(module, function, ARGUMENT_ATTRIBUTES, index, sharding);
-                true
+        all[number].2.push((index, sharding));
+    }
+    for (op, side, entries) in all {
+        set_at(module, op, side, &entries);
+    }
+}
+
+/// The number of a result or an argument, and what it gets; none takes away what it had.
+pub type Entry = (usize, Option<Attr>);
+
+/// Of what an op says the shardings.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Side {
+    Results,
+    /// Those of a function, in its body.
+    Arguments,
+}
+
+/// The op that says the sharding of a value, and the value's number there.
+fn place_of(module: &Module, value: ValueId) -> Option<(OpId, Side, usize)> {
+    match module.definition(value) {
+        Definition::Result { op, index } => Some((op, Side::Results, index as usize)),
+        Definition::Argument { .. } => {
+            function_argument(module, value).map(|(function, index)| (function, Side::Arguments, index))
+        }
+        Definition::None => None,
+    }
+}
+
+fn set_at(module: &mut Module, op: OpId, side: Side, entries: &[Entry]) {
+    if side == Side::Arguments {
+        return set_listed(module, op, ARGUMENT_ATTRIBUTES, SHARDING, entries);
+    }
+    let attr = match module.result_count(op) {
+        1 => entries.last().and_then(|&(_, sharding)| sharding),
+        count => {
+            let unit = module.interner.attr(AttrData::Unit);
+            let mut all = vec![unit; count];
+            if let Some(before) = module.attr(op, SHARDING) {
+                all.iter_mut().zip(items(module, before)).for_each(|(item, &before)| *item = before);
             }
-            None => false,
-        },
-        Definition::None => false,
+            for &(index, sharding) in entries {
+                all[index] = sharding.unwrap_or(unit);
+            }
+            let says_something = all.iter().any(|&item| item != unit);
+            says_something.then(|| module.interner.attr(AttrData::Array(all.into())))
+        }
+    };
+    match attr {
+        Some(attr) => module.set_attr(op, SHARDING, attr),
+        None => module.remove_attr(op, SHARDING),
     }
 }
 
@@ -73,7 +112,12 @@ pub fn result_sharding(module: &Module, function: OpId, index: usize) -> Option<
 
 /// Sets the sharding of a function's result, or takes it away.
 pub fn set_result_sharding(module: &mut Module, function: OpId, index: usize, sharding: Option<Attr>) {
-    set_listed(module, function, RESULT_ATTRIBUTES, index, sharding);
+    set_result_shardings(module, function, &[(index, sharding)]);
+}
+
+/// Sets the shardings of results of a function, by their numbers, or takes them away.
+pub fn set_result_shardings(module: &mut Module, function: OpId, shardings: &[Entry]) {
+    set_listed(module, function, RESULT_ATTRIBUTES, SHARDING, shardings);
 }
 
 /// Checks a sharding where it is used.
@@ -164,13 +208,12 @@ fn fits(mesh: &Mesh, sharding: &Sharding, shape: &[Option<u64>]) -> Result<(), P
 
 /// The function whose argument a value is, and which one.
 fn function_argument(module: &Module, value: ValueId) -> Option<(OpId, usize)> {
-    let block = module.defining_block(value)?;
+    let Definition::Argument { block, index } = module.definition(value) else { return None };
     let region = module.region_of(block)?;
     let function = module.op_of(region);
     function_type(module, function)?;
     let is_entry = module.entry(region) == Some(block);
-    let index = module.arguments(block).iter().position(|&argument| argument == value)?;
-    is_entry.then_some((function, index))
+    is_entry.then_some((function, index as usize))
 }
 
 fn function_type(module: &Module, op: OpId) -> Option<&FunctionType> {
@@ -188,19 +231,8 @@ fn listed(module: &Module, function: OpId, list: &str, index: usize) -> Option<A
     module.dict_entry(dict, SHARDING)
 }
 
-fn set_listed(module: &mut Module, function: OpId, list: &str, index: usize, sharding: Option<Attr>) {
-    set_listed_entry(module, function, list, index, SHARDING, sharding);
-}
-
-/// Sets an attribute of an argument or a result, or takes it away.
-pub(crate) fn set_listed_entry(
-    module: &mut Module,
-    function: OpId,
-    list: &str,
-    index: usize,
-    name: &str,
-    attr: Option<Attr>,
-) {
+/// Sets an attribute of arguments or results, by their numbers, or takes it away.
+pub(crate) fn set_listed(module: &mut Module, function: OpId, list: &str, name: &str, attrs: &[Entry]) {
     let count = match (function_type(module, function), list) {
         (Some(function), ARGUMENT_ATTRIBUTES) => function.inputs.len(),
         (Some(function), _) => function.results.len(),
@@ -211,12 +243,14 @@ pub(crate) fn set_listed_entry(
     if let Some(before) = module.attr(function, list) {
         dicts.iter_mut().zip(items(module, before)).for_each(|(dict, &before)| *dict = before);
     }
-    let Some(dict) = dicts.get_mut(index) else { return };
     let key = module.interner.name(name);
-    let mut entries = module.dict(*dict).to_vec();
-    entries.retain(|&(name, _)| name != key);
-    entries.extend(attr.map(|attr| (key, attr)));
-    *dict = module.interner.dict(&entries);
+    for &(index, attr) in attrs {
+        let Some(dict) = dicts.get_mut(index) else { continue };
+        let mut entries = module.dict(*dict).to_vec();
+        entries.retain(|&(name, _)| name != key);
+        entries.extend(attr.map(|attr| (key, attr)));
+        *dict = module.interner.dict(&entries);
+    }
     if dicts.iter().all(|&dict| dict == empty) {
         module.remove_attr(function, list);
     } else {

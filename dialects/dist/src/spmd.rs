@@ -13,7 +13,7 @@ use tofu_ir::{
 };
 use tofu_sharding::{Lying, Mesh, Sharding, Spmd};
 
-use crate::place::{SHARDING, set_listed_entry};
+use crate::place::{SHARDING, set_listed};
 use crate::{items, read_sharding, sharding_attr};
 
 /// The attribute of an argument or a result that holds the type of the tensor of which it is a part.
@@ -48,13 +48,14 @@ pub fn spmd(module: &Module, function: OpId) -> Option<Spmd> {
 /// Says of a function what its arguments and results are parts of. Their types are those of the parts already.
 pub fn mark_spmd(module: &mut Module, function: OpId, name: &str, spmd: &Spmd) {
     for (list, all) in [(ARGUMENT_ATTRIBUTES, &spmd.arguments), (RESULT_ATTRIBUTES, &spmd.results)] {
+        let (mut shardings, mut globals) = (Vec::new(), Vec::new());
         for (index, lying) in all.iter().enumerate() {
-            let sharding = sharding_attr(module, name, &spmd.mesh, &lying.sharding);
-            set_listed_entry(module, function, list, index, SHARDING, Some(sharding));
+            shardings.push((index, Some(sharding_attr(module, name, &spmd.mesh, &lying.sharding))));
             let ty = module.interner.ty(TypeData::Tensor(lying.ty.clone()));
-            let ty = module.interner.attr(AttrData::Type(ty));
-            set_listed_entry(module, function, list, index, GLOBAL, Some(ty));
+            globals.push((index, Some(module.interner.attr(AttrData::Type(ty)))));
         }
+        set_listed(module, function, list, SHARDING, &shardings);
+        set_listed(module, function, list, GLOBAL, &globals);
     }
 }
 

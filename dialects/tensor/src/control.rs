@@ -2,9 +2,10 @@
 
 use tofu_diagnostics::{Diagnostic, codes};
 use tofu_ir::{
-    Builder, Control, ElementType, INT, Module, OpDef, OpId, TOKEN, Trait, Type, TypeClass, TypeData,
-    ValueId, any, op, region, required, tensor,
+    AttrData, Builder, Control, ElementType, INT, Module, OpDef, OpId, TOKEN, Trait, Type, TypeClass,
+    TypeData, ValueId, any, op, region, required, tensor,
 };
+use tofu_memory::TRIP_COUNT;
 
 use crate::classes::{BOOLEAN_SCALAR, INTEGER_SCALAR};
 use crate::regions::{Body, check_arguments, check_yield, fill, scalar, terminator};
@@ -23,6 +24,7 @@ pub static WHILE: OpDef = op("tensor.while")
     .regions(&[region("cond"), region("body")])
     .traits(&[Trait::Pure])
     .infer_types(infer_while)
+    .verify(verify_while)
     .interfaces(&[&Control::While]);
 
 /// Adds a [`WHILE`]. Both bodies are given the operands of a round; `cond` says whether there is another one, `body`
@@ -49,6 +51,20 @@ fn infer_while(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {
     check_yield(module, op, 0, &[scalar(ElementType::I1)])?;
     check_yield(module, op, 1, &types)?;
     Ok(types)
+}
+
+fn verify_while(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
+    match module.attr_value(op, TRIP_COUNT) {
+        None => {}
+        Some(&AttrData::Int(count, _)) if u64::try_from(count).is_ok() => {}
+        Some(_) => {
+            let message = format!("`{TRIP_COUNT}` must be an integer that is not negative");
+            let error = wrong_attribute(module, op, TRIP_COUNT, message);
+            found.push(
+                error.help(format!("it says how often the loop goes round, as in `{TRIP_COUNT} = 100`")),
+            );
+        }
+    }
 }
 
 fn operand_types(module: &Module, op: OpId) -> Result<Vec<TypeData>, Diagnostic> {

@@ -11,13 +11,14 @@
 //! Distributed: experiences on accelerating data parallel training", VLDB 2020, section 3.2.3.)
 
 use rustc_hash::FxHashMap;
+use tofu_diagnostics::Diagnostic;
 use tofu_dialect_dist::{build_bucket, can_be_together};
 use tofu_ir::{BlockId, Builder, Module, OpId, ValueId};
 use tofu_machine::{Collective, Machine};
 use tofu_sharding::{Axes, Mesh, Step};
 
 use crate::planned::Exchanges;
-use crate::tidy::{Trips, blocks, times};
+use crate::tidy::{Trips, blocks, forget, times};
 
 /// Buckets that nobody has said the size of hold at least, and at most, so many bytes.
 const USUAL: [u64; 2] = [1 << 20, 1 << 30];
@@ -40,13 +41,16 @@ pub(crate) fn usual_bytes(machine: &Machine, mesh: &Mesh) -> u64 {
 }
 
 /// Puts collectives together, in buckets of at most so many bytes; those are bytes of the whole that a group of devices holds.
+///
+/// # Errors
+/// What the plan does not know.
 pub(crate) fn bucket(
     module: &mut Module,
     function: OpId,
     most: u64,
     trips: &Trips,
     exchanges: &mut Exchanges,
-) {
+) -> Result<(), Diagnostic> {
     for block in blocks(module, function) {
         let mut buckets = Buckets { most, open: Vec::new(), closed: Vec::new() };
         let deadlines = deadlines(module, block);
@@ -60,9 +64,10 @@ pub(crate) fn bucket(
         }
         buckets.close(|_| true);
         for bucket in buckets.closed.into_iter().filter(|bucket| bucket.steps.len() > 1) {
-            bucket.build(module, trips, exchanges);
+            bucket.build(module, trips, exchanges)?;
         }
     }
+    Ok(())
 }
 
 /// The place of the op of a block that first reads what an op of it gives, itself or in its regions.
@@ -120,22 +125,22 @@ impl Buckets {
 
 impl Bucket {
     /// Where the last of the ops stands, one takes the place of all.
-    fn build(self, module: &mut Module, trips: &Trips, exchanges: &mut Exchanges) {
+    fn build(self, module: &mut Module, trips: &Trips, exchanges: &mut Exchanges) -> Result<(), Diagnostic> {
         let ops: Vec<OpId> = self.steps.iter().map(|&(op, _)| op).collect();
-        let Some(&last) = ops.last() else { return };
+        let Some(&last) = ops.last() else { return Ok(()) };
         let mut builder = Builder::before(module, last).origin(last);
         let made = build_bucket(&mut builder, &ops);
         module.join_places(made, &ops);
-        let times = times(module, last, trips);
-        for (_, step) in &self.steps {
-            exchanges.forget(step, times);
+        for (op, step) in self.steps {
+            forget(module, op, step, trips, exchanges)?;
         }
-        exchanges.add(Step::of(module, made), times);
+        exchanges.add(Step::of(module, made), times(module, last, trips));
         let given: Vec<ValueId> = module.results(made).collect();
         for (&op, &value) in ops.iter().zip(&given) {
             let name = module.value_name(module.result(op, 0));
             module.replace(op, &[value]);
             module.set_value_name(value, name);
         }
+        Ok(())
     }
 }

@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use tofu_diagnostics::{Diagnostic, codes, plural};
 use tofu_dialect_dist::spmd;
 use tofu_dialect_func::{FUNC, body};
-use tofu_equivalence::{Comparison, Tolerance, draw, run_together, sent_bytes, shrink, type_text, unplanned};
+use tofu_equivalence::{
+    Comparison, Tolerance, draw, elements_behind, run_together, sent_bytes, shrink, type_text, unplanned,
+};
 use tofu_interpreter::Interpreter;
-use tofu_ir::{Module, OpId, TensorType};
+use tofu_ir::{ElementType, Module, OpId, TensorType};
 use tofu_machine::Machine;
 use tofu_pass::{Changed, Example, MachineName, ModuleAnchor, Pass, PassContext, PassResult, pass_options};
 use tofu_tdl::{Descriptions, OpaqueRegistry, Tensor};
@@ -25,10 +27,10 @@ pass_options! {
     pub struct CheckEquivalence {
         /// What arguments are drawn by.
         pub seed: u64 = 0,
-        /// How far a result may be from the other one, relative to that; by default what rounding to the coarsest type of the
-        /// function explains.
+        /// How far a result may be from the other one, relative to that; by default what rounding explains
+        /// to the types that it is computed in.
         pub rtol: Option<f64> = None,
-        /// How far it may be in any case.
+        /// How far it may be in any case; by default as much, of the largest element of the other one.
         pub atol: Option<f64> = None,
         /// How many operations and bytes a run on one device may take before tensors shrink.
         pub work: u64 = 30_000_000,
@@ -65,6 +67,14 @@ func @f(%x: tensor<8x8xf32> {dist.sharding = #dist.sharding<@m, [{x}, {}]>},
             .filter(|&op| cx.module.is(op, &FUNC) && body(cx.module, op).is_some())
             .collect();
         for function in functions {
+            if spmd(cx.module, function).is_some() {
+                let name = cx.module.symbol_name(function).map_or("", |name| cx.module.text(name));
+                let message = format!(
+                    "`@{name}` is written for each device already: there is nothing to compare it with"
+                );
+                let error = cx.module.error(function, &codes::CANNOT_COMMUNICATE, message);
+                return Err(error.help("put `check-equivalence` before `insert-communication`").into());
+            }
             let machine = cx.machine(self.machine.as_ref())?;
             let Some(checked) = self.check(cx.module, function, &machine)? else { continue };
             cx.count("functions", 1);
@@ -108,16 +118,72 @@ impl CheckEquivalence {
             // Writing into a string cannot fail.
             let _ = writeln!(text, "@{name} is run with {to} in place of {from}");
         }
-        let tolerance = self.tolerance(&unsplit, function);
-        let compared = compare(&unsplit, &split, function, &exchanges, (self.seed, tolerance))?;
+        let compared = self.compare(&unsplit, &split, function, &exchanges)?;
         text.push_str(&compared.text);
         Ok(Some(Checked { text, shrunk: shrunk.extents.len(), wrong: compared.wrong }))
     }
 
-    fn tolerance(&self, module: &Module, function: OpId) -> Tolerance {
-        let results = module.walk(function).flat_map(|op| module.results(op).collect::<Vec<_>>());
-        let elements = results.filter_map(|value| module.tensor_type(value).map(|ty| ty.element));
-        let usual = Tolerance::of_types(elements.collect::<Vec<_>>());
+    /// Runs a function as it is, and as it is split, on arguments drawn by the seed.
+    ///
+    /// # Errors
+    /// It cannot be run, or fails.
+    fn compare(
+        &self,
+        unsplit: &Module,
+        split: &Module,
+        function: OpId,
+        exchanges: &Exchanges,
+    ) -> Result<Compared, Diagnostic> {
+        let name = unsplit.symbol_name(function).map_or("", |name| unsplit.text(name));
+        let not_split = || {
+            let message = format!("`@{name}` is not written for each device");
+            split.error(function, &codes::CANNOT_COMMUNICATE, message)
+        };
+        let signature = spmd(split, function).ok_or_else(not_split)?;
+        let types: Vec<TensorType> = signature.arguments.iter().map(|lying| lying.ty.clone()).collect();
+        let arguments = draw(self.seed, &types)
+            .map_err(|message| unsplit.error(function, &codes::WRONG_ARGUMENTS, message))?;
+        let single: Vec<Tensor> =
+            Interpreter::new(unsplit, &OpaqueRegistry::builtin()).run(function, &arguments)?;
+        let together = run_together(split, function, &signature, &arguments)?;
+        let mut compared = Compared { text: format!("@{name}\n"), wrong: Vec::new() };
+        let returned: Vec<_> = body(unsplit, function)
+            .and_then(|block| unsplit.last_op(block))
+            .map_or(Vec::new(), |last| unsplit.operands(last).collect());
+        let elements = elements_behind(unsplit, function);
+        for (number, (own, whole)) in together.results.iter().zip(&single).enumerate() {
+            let title = format!("res{number}");
+            let computed_from = elements.get(number).map_or(&[][..], Vec::as_slice);
+            let found = Comparison::of(own, whole, self.tolerance(whole, computed_from));
+            compared.text.push_str(&found.line(&title, &type_text(&own.ty())));
+            let Some(message) = found.message(&title, own, whole) else { continue };
+            let maker =
+                returned.get(number).and_then(|&value| unsplit.defining_op(value)).unwrap_or(function);
+            let error = unsplit.error(maker, &codes::RESULTS_DIFFER, message);
+            compared.wrong.push(
+                error.note(format!("`@{name}` was run split and unsplit on arguments of seed {}", self.seed)),
+            );
+        }
+        let (sent, planned) = (sent_bytes(split, &together.traffic), exchanges.sent_bytes());
+        let devices = plural(signature.mesh.devices() as usize, "device");
+        let _ = writeln!(compared.text, "{devices}, each of which sends {sent} bytes");
+        for (op, sent, planned) in unplanned(split, &together.traffic) {
+            let op_name = split.def(op).written_name();
+            let message = format!("devices send {sent} bytes in `{op_name}`, not {planned} as planned");
+            compared.wrong.push(split.error(op, &codes::TRAFFIC_DIFFERS, message));
+        }
+        // Which branches are taken, and how often loops go round that nobody counts, the plan does not know; what it does is what the text says.
+        let said = sent_in_program(split, function, &Descriptions::new());
+        if said != planned {
+            let message =
+                format!("devices that run `@{name}` are to send {said} bytes each, not {planned} as planned");
+            compared.wrong.push(unsplit.error(function, &codes::TRAFFIC_DIFFERS, message));
+        }
+        Ok(compared)
+    }
+
+    fn tolerance(&self, expected: &Tensor, computed_from: &[ElementType]) -> Tolerance {
+        let usual = Tolerance::of_result(expected, computed_from.iter().copied());
         Tolerance {
             relative: self.rtol.unwrap_or(usual.relative),
             absolute: self.atol.unwrap_or(usual.absolute),
@@ -126,65 +192,9 @@ impl CheckEquivalence {
 }
 
 /// What came of a comparison.
-pub(crate) struct Compared {
-    pub(crate) text: String,
-    pub(crate) wrong: Vec<Diagnostic>,
-}
-
-/// Runs a function as it is, and as it is split, on arguments drawn by a seed.
-///
-/// # Errors
-/// It cannot be run, or fails.
-pub(crate) fn compare(
-    unsplit: &Module,
-    split: &Module,
-    function: OpId,
-    exchanges: &Exchanges,
-    (seed, tolerance): (u64, Tolerance),
-) -> Result<Compared, Diagnostic> {
-    let name = unsplit.symbol_name(function).map_or("", |name| unsplit.text(name));
-    let not_split = || {
-        let message = format!("`@{name}` is not written for each device");
-        split.error(function, &codes::CANNOT_COMMUNICATE, message)
-    };
-    let signature = spmd(split, function).ok_or_else(not_split)?;
-    let types: Vec<TensorType> = signature.arguments.iter().map(|lying| lying.ty.clone()).collect();
-    let arguments =
-        draw(seed, &types).map_err(|message| unsplit.error(function, &codes::WRONG_ARGUMENTS, message))?;
-    let single: Vec<Tensor> =
-        Interpreter::new(unsplit, &OpaqueRegistry::builtin()).run(function, &arguments)?;
-    let together = run_together(split, function, &signature, &arguments)?;
-    let mut compared = Compared { text: format!("@{name}\n"), wrong: Vec::new() };
-    let returned: Vec<_> = body(unsplit, function)
-        .and_then(|block| unsplit.last_op(block))
-        .map_or(Vec::new(), |last| unsplit.operands(last).collect());
-    for (number, (own, whole)) in together.results.iter().zip(&single).enumerate() {
-        let title = format!("res{number}");
-        let found = Comparison::of(own, whole, tolerance);
-        compared.text.push_str(&found.line(&title, &type_text(&own.ty())));
-        let Some(message) = found.message(&title, own, whole) else { continue };
-        let maker = returned.get(number).and_then(|&value| unsplit.defining_op(value)).unwrap_or(function);
-        let error = unsplit.error(maker, &codes::RESULTS_DIFFER, message);
-        compared
-            .wrong
-            .push(error.note(format!("`@{name}` was run split and unsplit on arguments of seed {seed}")));
-    }
-    let (sent, planned) = (sent_bytes(split, &together.traffic), exchanges.sent_bytes());
-    let devices = plural(signature.mesh.devices() as usize, "device");
-    let _ = writeln!(compared.text, "{devices}, each of which sends {sent} bytes");
-    for (op, sent, planned) in unplanned(split, &together.traffic) {
-        let op_name = split.def(op).written_name();
-        let message = format!("devices send {sent} bytes in `{op_name}`, not {planned} as planned");
-        compared.wrong.push(split.error(op, &codes::TRAFFIC_DIFFERS, message));
-    }
-    // Which branches are taken, and how often loops go round that nobody counts, the plan does not know; what it does is what the text says.
-    let said = sent_in_program(split, function, &Descriptions::new());
-    if said != planned {
-        let message =
-            format!("devices that run `@{name}` are to send {said} bytes each, not {planned} as planned");
-        compared.wrong.push(unsplit.error(function, &codes::TRAFFIC_DIFFERS, message));
-    }
-    Ok(compared)
+struct Compared {
+    text: String,
+    wrong: Vec<Diagnostic>,
 }
 
 #[cfg(test)]

@@ -25,8 +25,7 @@ pass_options! {
         pub machine: Option<MachineName> = None,
         /// Terms can be reduced and scattered at once.
         pub reduce_scatter: bool = true,
-        /// How much is sent by one collective where several could be one: bytes of the whole that a group of devices holds, 0 to put
-        /// none together. If it is not given, so much that the time that one takes anyhow hardly matters on the machine.
+        /// The bytes of one collective where several could be one, 0 for none together; by default what the machine takes longer for than to start.
         pub bucket_bytes: Option<ByteSize> = None,
     }
 }
@@ -64,7 +63,7 @@ func @f(%x: tensor<8x8xf32> {dist.sharding = #dist.sharding<@m, [{x}, {}]>},
             let inserting = self.inserting(cx.machine(self.machine.as_ref())?);
             let inserted = insert(cx.module, function, &descriptions, &inserting)?;
             let Some(exchanges) = inserted else { continue };
-            cx.count("collectives", exchanges.steps().len() as u64);
+            cx.count("collectives", exchanges.count());
             cx.count("sent bytes", exchanges.sent_bytes());
             changed = Changed::Yes;
         }
@@ -133,8 +132,8 @@ pub fn insert(
     let most = inserting.bucket_bytes.unwrap_or_else(|| usual_bytes(&planned.machine, &planned.mesh));
     let trips = trips(module, function, descriptions);
     rewrite(module, function, descriptions, planned)?;
-    share(module, function, &trips, &mut exchanges);
+    share(module, function, &trips, &mut exchanges)?;
     hoist(module, function);
-    bucket(module, function, most, &trips, &mut exchanges);
+    bucket(module, function, most, &trips, &mut exchanges)?;
     Ok(Some(exchanges))
 }

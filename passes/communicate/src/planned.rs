@@ -1,7 +1,9 @@
 //! What the shardings of a function mean: the plan that keeps tensors like that.
 
+use rustc_hash::FxHashMap;
 use tofu_diagnostics::{Diagnostic, Span, codes};
 use tofu_dialect_dist::{SHARDING, read_sharding, result_sharding, sharding_of, spmd};
+use tofu_dialect_func::body;
 use tofu_dialect_stablehlo::converts_sharding;
 use tofu_ir::{Attr, Module, OpId, ValueId};
 use tofu_machine::Machine;
@@ -9,7 +11,7 @@ use tofu_memory::{Assumptions, Liveness, trip_count};
 use tofu_partition::{
     Facts, Failure, Graph, Objective, Op, OpInfo, Plan, Prices, Tensor, TensorId, complete,
 };
-use tofu_sharding::{Layouts, Mesh, Step};
+use tofu_sharding::{Layout, Layouts, Mesh, Step};
 use tofu_tdl::Descriptions;
 
 use crate::insert::Inserting;
@@ -18,25 +20,31 @@ use crate::insert::Inserting;
 #[derive(Clone, Debug, Default)]
 pub struct Exchanges {
     mesh: Mesh,
-    /// What they do, and how often.
-    sent: Vec<(Step, u64)>,
+    /// How many collectives there are of each kind that are done so often in a step.
+    sent: FxHashMap<(Step, u64), u64>,
 }
 
 impl Exchanges {
-    /// The collectives in the text of the program, each with how often it is done in a step.
-    pub fn steps(&self) -> &[(Step, u64)] {
-        &self.sent
-    }
-
     /// A collective is done one time less; so many times, if it stands in a loop.
-    pub(crate) fn forget(&mut self, step: &Step, times: u64) {
-        let known = self.sent.iter().position(|(other, often)| other == step && *often == times);
-        known.map(|place| self.sent.remove(place));
+    ///
+    /// # Errors
+    /// There is none: what is in the program is not what was planned. Says what is missing.
+    pub(crate) fn forget(&mut self, step: Step, times: u64) -> Result<(), String> {
+        let text = format!("{:?} of {} bytes", step.collective, step.bytes);
+        match self.sent.get_mut(&(step, times)) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                Ok(())
+            }
+            _ => Err(format!("{text}, {times} times in a step, is in the program, but not in its plan")),
+        }
     }
 
     /// A collective more.
     pub(crate) fn add(&mut self, step: Option<Step>, times: u64) {
-        self.sent.extend(step.map(|step| (step, times)));
+        if let Some(step) = step {
+            *self.sent.entry((step, times)).or_default() += 1;
+        }
     }
 
     /// The mesh over the devices.
@@ -44,11 +52,21 @@ impl Exchanges {
         &self.mesh
     }
 
+    /// How many collectives are in the text of the program.
+    pub fn count(&self) -> u64 {
+        self.sent.values().sum()
+    }
+
+    /// What each of them comes to in a step of the program: a measure of it, so often as it is done.
+    pub fn total(&self, measure: impl Fn(&Step) -> u64) -> u64 {
+        self.sent.iter().fold(0, |sum: u64, ((step, times), count)| {
+            sum.saturating_add(measure(step).saturating_mul(*times).saturating_mul(*count))
+        })
+    }
+
     /// The bytes that a device sends in a step of the program.
     pub fn sent_bytes(&self) -> u64 {
-        self.sent.iter().fold(0, |sum: u64, (step, times)| {
-            sum.saturating_add(step.sent_bytes(&self.mesh).saturating_mul(*times))
-        })
+        self.total(|step| step.sent_bytes(&self.mesh))
     }
 }
 
@@ -99,6 +117,9 @@ impl Planned {
         let reading = Reading { module, function, mesh: &mesh };
         let kept =
             graph.tensors.iter().map(|tensor| reading.tensor(tensor)).collect::<Result<Vec<_>, _>>()?;
+        for (tensor, &layouts) in graph.tensors.iter().zip(&kept) {
+            reading.can_be_partial(tensor, layouts)?;
+        }
         let result =
             |(number, tensor): (usize, &Option<TensorId>)| match result_sharding(module, function, number) {
                 Some(attr) => reading.layouts(attr, module.span(function)),
@@ -118,15 +139,17 @@ impl Planned {
         };
         let plan = complete(&graph, &prices, &kept).map_err(failed)?;
         let evaluation = plan.evaluate(&graph, &prices).map_err(|broken| failed(Failure::Broken(broken)))?;
-        let mut sent: Vec<(Step, u64)> =
-            evaluation.communication.iter().map(|sent| (sent.step.clone(), sent.times)).collect();
+        let mut exchanges = Exchanges { mesh: mesh.clone(), ..Exchanges::default() };
+        for sent in &evaluation.communication {
+            exchanges.add(Some(sent.step.clone()), sent.times);
+        }
         drop(prices);
         let Graph { ops, tensors, infos, results, .. } = graph;
         let name = module.symbol_name(mesh_op).map_or("", |name| module.text(name));
         let mut planned = Planned {
             machine,
             mesh_name: name.to_owned(),
-            mesh: mesh.clone(),
+            mesh,
             reduce_scatter,
             ops,
             tensors,
@@ -141,10 +164,10 @@ impl Planned {
             let Some(tensor) = tensor else { continue };
             let (_, from) = planned.cheapest(&prices, tensor, to);
             let steps = prices.conversion(planned.shape(tensor), from, to);
-            sent.extend(steps.into_iter().map(|step| (step, 1)));
+            steps.into_iter().for_each(|step| exchanges.add(Some(step), 1));
         }
         drop(prices);
-        planned.exchanges = Exchanges { mesh, sent };
+        planned.exchanges = exchanges;
         Ok(Some(planned))
     }
 
@@ -213,6 +236,38 @@ impl Reading<'_> {
             }
         }
         Ok(first.map_or(Layouts::REPLICATED, |(layouts, _)| layouts))
+    }
+
+    /// # Errors
+    /// A tensor is to be kept as terms that nothing makes of it.
+    fn can_be_partial(&self, tensor: &Tensor, layouts: Layouts) -> Result<(), Diagnostic> {
+        let wrong = (0..self.mesh.axes().len()).find_map(|axis| match layouts.on(axis) {
+            Layout::Partial(reducer) if tensor.partials & 1 << reducer as u8 == 0 => Some((axis, reducer)),
+            _ => None,
+        });
+        let Some((axis, reducer)) = wrong else { return Ok(()) };
+        let module = self.module;
+        let Some(&value) = tensor.values.iter().find(|&&value| sharding_of(module, value).is_some()) else {
+            return Ok(());
+        };
+        let (name, axis) = (module.quoted_value(value), &self.mesh.axes()[axis].name);
+        let last = body(module, self.function).and_then(|block| module.last_op(block));
+        let is_returned =
+            last.is_some_and(|last| module.operands(last).any(|given| tensor.values.contains(&given)));
+        let is_made = module.defining_op(value).is_some();
+        let (reason, help) = if is_returned && is_made {
+            (
+                "the function returns it",
+                "leave `partial` out: what a function gives is whole, since nobody else can reduce its terms",
+            )
+        } else {
+            (
+                "nothing makes such terms of it",
+                "leave `partial` out: only what an op reduces can lie as terms",
+            )
+        };
+        let message = format!("{name} cannot be partial by `{}` along `{axis}`: {reason}", reducer.name());
+        Err(Diagnostic::error(&codes::CANNOT_COMMUNICATE, module.value_span(value), message).help(help))
     }
 
     fn layouts(&self, attr: Attr, span: Span) -> Result<Layouts, Diagnostic> {

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, codes};
-use tofu_dialect_dist::{Range, SHARDING, mark_spmd, set_result_sharding, set_sharding};
+use tofu_dialect_dist::{Range, SHARDING, mark_spmd, set_result_shardings, set_shardings};
 use tofu_dialect_func::body;
 use tofu_dialect_tensor::{reshape, splat};
 use tofu_ir::{
@@ -95,13 +95,11 @@ impl Rewriter<'_> {
             self.module.remove_attr(op, SHARDING);
         }
         if let Some(block) = body(self.module, self.function) {
-            for argument in self.module.arguments(block).to_vec() {
-                set_sharding(self.module, argument, None);
-            }
+            let arguments = self.module.arguments(block).to_vec();
+            set_shardings(self.module, arguments.into_iter().map(|argument| (argument, None)));
         }
-        for index in 0..self.planned.results.len() {
-            set_result_sharding(self.module, self.function, index, None);
-        }
+        let results: Vec<_> = (0..self.planned.results.len()).map(|index| (index, None)).collect();
+        set_result_shardings(self.module, self.function, &results);
     }
 
     /// The type of the buffer of a tensor.

@@ -5,6 +5,7 @@
 //! they are in memory no longer than they must.
 
 use rustc_hash::FxHashMap;
+use tofu_diagnostics::{Diagnostic, codes};
 use tofu_ir::{Attr, BlockId, Definition, Module, OpDef, OpId, Type, ValueId};
 use tofu_machine::Collective;
 use tofu_memory::trip_count;
@@ -45,7 +46,15 @@ pub(crate) fn blocks(module: &Module, function: OpId) -> Vec<BlockId> {
 }
 
 /// Does once what is done several times in a block.
-pub(crate) fn share(module: &mut Module, function: OpId, trips: &Trips, exchanges: &mut Exchanges) {
+///
+/// # Errors
+/// What the plan does not know.
+pub(crate) fn share(
+    module: &mut Module,
+    function: OpId,
+    trips: &Trips,
+    exchanges: &mut Exchanges,
+) -> Result<(), Diagnostic> {
     type Key = (&'static str, Vec<ValueId>, Attr, Vec<Type>);
     for block in blocks(module, function) {
         let mut known: FxHashMap<Key, OpId> = FxHashMap::default();
@@ -61,12 +70,31 @@ pub(crate) fn share(module: &mut Module, function: OpId, trips: &Trips, exchange
                 continue;
             };
             if let Some(step) = Step::of(module, op) {
-                exchanges.forget(&step, times(module, op, trips));
+                forget(module, op, step, trips, exchanges)?;
             }
             let given: Vec<ValueId> = module.results(first).collect();
             module.replace(op, &given);
         }
     }
+    Ok(())
+}
+
+/// A collective of the program is no longer done, or as a part of another one.
+///
+/// # Errors
+/// The plan does not know it: what is in the program has come apart from what was planned.
+pub(crate) fn forget(
+    module: &Module,
+    op: OpId,
+    step: Step,
+    trips: &Trips,
+    exchanges: &mut Exchanges,
+) -> Result<(), Diagnostic> {
+    exchanges.forget(step, times(module, op, trips)).map_err(|reason| {
+        let message = "devices would do together what is not planned";
+        let error = module.error(op, &codes::TRAFFIC_DIFFERS, message).note(reason);
+        error.help("this is a fault of the pass, not of the program")
+    })
 }
 
 /// Brings what does not make buffers larger up to where its operands are made.

@@ -114,6 +114,14 @@ impl Pins {
                 );
                 return self.wrong(span, message, None);
             }
+            Layout::Partial(reducer)
+                if is_returned(graph, tensor) && of.partials & 1 << reducer as u8 == 0 =>
+            {
+                let message =
+                    format!("{by}{name} cannot be partial along `{axis_name}`: the function returns it");
+                let help = "leave `partial` out: what a function gives is whole, since nobody else can reduce its terms";
+                return self.wrong(span, message, Some(help.to_owned()));
+            }
             Layout::Partial(reducer) if of.partials & 1 << reducer as u8 == 0 => {
                 let message = format!(
                     "{by}{name} cannot be partial: nothing makes terms of it by `{}`",
@@ -163,6 +171,16 @@ impl Pins {
 }
 
 /// A tensor, as messages name it.
+/// Whether a tensor that is made in a function is what it gives, or becomes that.
+fn is_returned(graph: &Graph<'_>, tensor: TensorId) -> bool {
+    let module = graph.module;
+    let block = module.regions(graph.function).next().and_then(|region| module.entry(region));
+    let last = block.and_then(|block| module.last_op(block));
+    let mut returned = last.into_iter().flat_map(|last| module.operands(last));
+    let is_it = |value| graph.tensor_of(value) == Some(tensor);
+    !graph.arguments.contains(&Some(tensor)) && returned.any(is_it)
+}
+
 fn named(graph: &Graph<'_>, tensor: TensorId) -> String {
     match graph.tensors[tensor as usize].values.first() {
         Some(&value) => graph.module.quoted_value(value),

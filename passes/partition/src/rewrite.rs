@@ -3,7 +3,7 @@
 //! It adds nothing but the mesh and the shardings. Copies that a plan keeps beside a tensor, and all communication, follow
 //! from these and from how ops are done; other passes write them.
 
-use tofu_dialect_dist::{self as dist, build_mesh, set_result_sharding, set_sharding, sharding_attr};
+use tofu_dialect_dist::{self as dist, build_mesh, set_result_shardings, set_shardings, sharding_attr};
 use tofu_dialect_stablehlo::SDY_SHARDING;
 use tofu_ir::{
     ARGUMENT_ATTRIBUTES, Attr, AttrData, ElementType, Module, OpId, RESULT_ATTRIBUTES, SYMBOL_NAME, ValueId,
@@ -70,16 +70,18 @@ impl Assignment {
                     attr
                 }
             };
+        let mut of_values = Vec::new();
         for (value, sharding) in &self.values {
-            let attr = attr_of(module, sharding);
-            set_sharding(module, *value, Some(attr));
+            of_values.push((*value, Some(attr_of(module, sharding))));
         }
+        let mut of_results = Vec::new();
         for (index, sharding) in self.results.iter().enumerate() {
             if let Some(sharding) = sharding {
-                let attr = attr_of(module, sharding);
-                set_result_sharding(module, self.function, index, Some(attr));
+                of_results.push((index, Some(attr_of(module, sharding))));
             }
         }
+        set_shardings(module, of_values);
+        set_result_shardings(module, self.function, &of_results);
     }
 }
 

@@ -126,7 +126,8 @@ impl Driver<'_> {
     fn find_machines(&mut self, sources: &mut SourceMap) -> Result<(), Vec<Diagnostic>> {
         let (default, others) = (self.settings.machine.as_deref(), self.manager.machines());
         self.machines = Machines::resolve(default, others, sources, &|name| Files { part: None }.load(name))?;
-        Ok(())
+        let unknown = self.machines.unknown_ops(&self.registry.op_names().collect::<Vec<_>>());
+        if unknown.is_empty() { Ok(()) } else { Err(unknown) }
     }
 
     fn verify_each(&self) -> bool {

@@ -37,12 +37,13 @@ pub(crate) struct Arguments {
     /// Compare the results with those of a NumPy archive instead of printing them
     #[arg(long, value_name = "F.npz", group = "reference")]
     pub(crate) expect: Option<PathBuf>,
-    /// How far a result may be from the expected one, relative to that
-    #[arg(long, value_name = "R", default_value_t = 1e-5, requires = "reference", value_parser = tolerance)]
-    pub(crate) rtol: f64,
-    /// How far a result may be from the expected one in any case
-    #[arg(long, value_name = "A", default_value_t = 1e-8, requires = "reference", value_parser = tolerance)]
-    pub(crate) atol: f64,
+    /// How far a result may be from the expected one, relative to that; by default what rounding explains to the types
+    /// that it is computed in
+    #[arg(long, value_name = "R", requires = "reference", value_parser = tolerance)]
+    pub(crate) rtol: Option<f64>,
+    /// How far a result may be from the expected one in any case; by default as much, of its largest element
+    #[arg(long, value_name = "A", requires = "reference", value_parser = tolerance)]
+    pub(crate) atol: Option<f64>,
     /// Run on so many devices; a program that is not written for each device is partitioned first
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub(crate) devices: Option<u64>,

@@ -2,10 +2,31 @@
 
 use tofu_diagnostics::{Diagnostic, Span, codes};
 use tofu_equivalence::{Comparison, Tolerance, type_text};
+use tofu_ir::ElementType;
 use tofu_tdl::Tensor;
 
 use crate::arrays;
 use crate::npz::Archive;
+
+/// How far results may be from what is expected.
+pub(crate) struct Allowed {
+    /// The part of the expected size, and what is allowed whatever the size; what rounding explains where nothing is said.
+    pub(crate) relative: Option<f64>,
+    pub(crate) absolute: Option<f64>,
+    /// The types that each result is computed in.
+    pub(crate) elements: Vec<Vec<ElementType>>,
+}
+
+impl Allowed {
+    fn tolerance(&self, number: usize, expected: &Tensor) -> Tolerance {
+        let elements = self.elements.get(number).into_iter().flatten().copied();
+        let usual = Tolerance::of_result(expected, elements);
+        Tolerance {
+            relative: self.relative.unwrap_or(usual.relative),
+            absolute: self.absolute.unwrap_or(usual.absolute),
+        }
+    }
+}
 
 /// What came of a comparison.
 pub(crate) struct Compared {
@@ -17,7 +38,7 @@ pub(crate) struct Compared {
 
 /// Compares results with the arrays `res0`, `res1`, … of an archive. Integers and truth values must be equal, and NaN
 /// equals NaN.
-pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Tolerance) -> Compared {
+pub(crate) fn compare(results: &[Tensor], expected: &Archive, allowed: &Allowed) -> Compared {
     let mut table = String::new();
     let mut wrong = Vec::new();
     for (number, result) in results.iter().enumerate() {
@@ -35,7 +56,7 @@ pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Toleran
         };
         match found {
             Ok(array) => {
-                let errors = Comparison::of(result, &array, tolerance);
+                let errors = Comparison::of(result, &array, allowed.tolerance(number, &array));
                 table.push_str(&errors.line(&name, &came));
                 wrong.extend(errors.message(&name, result, &array));
             }
@@ -52,12 +73,12 @@ pub(crate) fn compare(results: &[Tensor], expected: &Archive, tolerance: Toleran
 }
 
 /// Compares results with others.
-pub(crate) fn compare_tensors(results: &[Tensor], expected: &[Tensor], tolerance: Tolerance) -> Compared {
+pub(crate) fn compare_tensors(results: &[Tensor], expected: &[Tensor], allowed: &Allowed) -> Compared {
     let mut table = String::new();
     let mut wrong = Vec::new();
     for (number, (result, expected)) in results.iter().zip(expected).enumerate() {
         let name = format!("res{number}");
-        let found = Comparison::of(result, expected, tolerance);
+        let found = Comparison::of(result, expected, allowed.tolerance(number, expected));
         table.push_str(&found.line(&name, &type_text(&result.ty())));
         wrong.extend(found.message(&name, result, expected));
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::Parser;
 use tofu_diagnostics::{ColorChoice, Diagnostic, FileId, Format, SourceMap, Span, codes, plural};
 use tofu_dialect_dist::spmd;
-use tofu_equivalence::{Tolerance, draw, run_together, sent_bytes};
+use tofu_equivalence::{draw, elements_behind, run_together, sent_bytes};
 use tofu_interpreter::{Interpreter, entry, signature, tensor_type};
 use tofu_ir::{Module, OpId, Registry, TensorType};
 use tofu_opt::{
@@ -19,7 +19,7 @@ use tofu_tdl::{OpaqueRegistry, Tensor};
 
 use crate::arrays;
 use crate::cli::{Arguments, Form, When};
-use crate::compare::{compare, compare_tensors};
+use crate::compare::{Allowed, compare, compare_tensors};
 use crate::devices::split;
 use crate::expectations::{self, Held};
 use crate::npz::Archive;
@@ -79,6 +79,8 @@ fn run(
     };
     let function = found(&module)?;
     let inputs = inputs(arguments, &module, function)?;
+    let elements = elements_behind(&module, function);
+    let allowed = Allowed { relative: arguments.rtol, absolute: arguments.atol, elements };
     let as_written = |(errors, code): Failed| {
         let name = |error| as_written(error, sources, file, whole.clone(), arguments.from);
         (errors.into_iter().map(name).collect(), code)
@@ -115,8 +117,7 @@ fn run(
             .and_then(|signature| run_together(&module, function, &signature, &inputs))
             .map_err(|error| as_written((vec![error], ERRORS)))?;
         if let Some(single) = single {
-            let tolerance = Tolerance { relative: arguments.rtol, absolute: arguments.atol };
-            let compared = compare_tensors(&together.results, &single, tolerance);
+            let compared = compare_tensors(&together.results, &single, &allowed);
             let code = console.answer(
                 &(compared.table + &show::traffic(sent_bytes(&module, &together.traffic), &together.traffic)),
                 streams,
@@ -139,8 +140,8 @@ fn run(
     }
     if let Some(path) = &arguments.expect {
         let expected = Archive::read(path)?;
-        let tolerance = Tolerance { relative: arguments.rtol, absolute: arguments.atol };
-        let compared = compare(&results, &expected, tolerance);
+
+        let compared = compare(&results, &expected, &allowed);
         let code = console.answer(&compared.table, streams);
         return if compared.differences.is_empty() { Ok(code) } else { Err((compared.differences, ERRORS)) };
     }

@@ -20,7 +20,7 @@ use tofu_ir::{
     verify,
 };
 use tofu_machine::Machines;
-use tofu_pass_communicate::{Exchanges, Inserting, insert};
+use tofu_pass_communicate::{Inserting, insert};
 use tofu_syntax::{PrintOptions, print};
 use tofu_tdl::{Descriptions, OpaqueRegistry, Tensor};
 
@@ -117,20 +117,10 @@ fn check(registry: &Arc<Registry>, seed: u64) -> Result<(), String> {
     }
     let counted = sent_bytes(&module, &together.traffic);
     if counted != exchanges.sent_bytes() {
-        let text = steps(&exchanges);
-        return Err(told(
-            format!("{counted} bytes are sent, not {}: {text}", exchanges.sent_bytes()),
-            &module,
-        ));
+        let planned = exchanges.sent_bytes();
+        return Err(told(format!("{counted} bytes are sent, not {planned}: {exchanges:?}"), &module));
     }
     Ok(())
-}
-
-fn steps(exchanges: &Exchanges) -> String {
-    let each = exchanges.steps().iter().map(|(step, times)| {
-        format!("{times} × {} {:?} {}", step.collective.name(), step.axes, step.sent_bytes(exchanges.mesh()))
-    });
-    each.collect::<Vec<_>>().join(", ")
 }
 
 /// A function of three arguments and some ops.

@@ -204,6 +204,28 @@ m.toml:25:1: error[T0704]: `[[copy]]` for the same work stands here again
     );
 }
 
+/// What never meets a collective, or an op, is not ignored.
+#[test]
+fn measurements_of_nothing() {
+    let group = |numbers: &str| {
+        mistakes(&format!(
+            "inherits = \"dgx-a100\"\n[[collective]]\nkind = \"permute\"\ngroup = {numbers}\nbytes = [[\"1MB\", \"1us\"]]"
+        ))
+    };
+    for numbers in ["[]", "[1]", "[1, 1]"] {
+        let expected = "m.toml:4:9: error[T0704]: a group of one device does nothing together";
+        assert_eq!(group(numbers).trim(), expected);
+    }
+    let machine = parse(
+        "inherits = \"dgx-a100\"\n[[kernel]]\nop = \"t.nope\"\nelement = \"f32\"\nbytes = [[\"1MB\", \"1us\"]]",
+    );
+    let unknown = machine.unwrap().unknown_ops(&["t.add", "t.nop"]);
+    let [error] = &unknown[..] else { panic!("{unknown:?}") };
+    assert_eq!((error.code.id, &*error.message), ("T0702", "there is no op `t.nope`"));
+    assert!(!error.primary.span.is_none());
+    assert!(error.help.as_ref().unwrap().contains("t.nop"));
+}
+
 #[test]
 fn text_that_is_no_toml() {
     insta::assert_snapshot!(mistakes("inherits = \"dgx-a100\ndevices = = 3\n[device"), @r#"

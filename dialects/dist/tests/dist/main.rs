@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tofu_diagnostics::SourceMap;
 use tofu_dialect_dist::{
-    build_mesh, mesh, read_sharding, result_sharding, set_result_sharding, set_sharding, sharding_attr,
-    sharding_of,
+    build_mesh, mesh, read_sharding, result_sharding, set_result_sharding, set_result_shardings,
+    set_sharding, set_shardings, sharding_attr, sharding_of,
 };
 use tofu_dialect_func as func;
 use tofu_ir::{Builder, ElementType, Module, OpId, Registry, ValueId, verify};
@@ -110,6 +110,32 @@ fn shardings_survive_the_text() {
             assert_eq!(written, format!("#dist.sharding<@m, {}>", expected.display(&mesh)));
         }
     }
+}
+
+/// Many at once are what they are one by one; what is not named stays as it was.
+#[test]
+fn shardings_of_many_values_are_set_at_once() {
+    let of = |together: bool| {
+        let Program { mut module, mesh, function, argument, result } =
+            program(Mesh::new([("x", 2)]).unwrap(), &[4]);
+        let split = sharding_attr(&mut module, "m", &mesh, &Sharding::replicated(1).split(0, mesh.whole(0)));
+        let whole = sharding_attr(&mut module, "m", &mesh, &Sharding::replicated(1));
+        let first = module.arguments(func::body(&module, function).unwrap())[0];
+        set_sharding(&mut module, first, Some(whole));
+        let all = [(argument, Some(whole)), (result, Some(split)), (argument, Some(split))];
+        if together {
+            set_shardings(&mut module, all);
+            set_result_shardings(&mut module, function, &[(0, Some(split)), (7, Some(split))]);
+        } else {
+            for (value, sharding) in all {
+                set_sharding(&mut module, value, sharding);
+            }
+            set_result_sharding(&mut module, function, 0, Some(split));
+        }
+        assert_eq!([first, argument].map(|value| sharding_of(&module, value)), [Some(whole), Some(split)]);
+        print(&module, &PrintOptions::default())
+    };
+    assert_eq!(of(true), of(false));
 }
 
 #[test]
