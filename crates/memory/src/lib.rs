@@ -8,7 +8,8 @@
 //! | the most that is needed at once | [`Liveness::peak`], [`Peak`] |
 //! | which results take the place of which arguments | [`Ties`], [`Donation`] |
 //! | how often a loop goes round | [`trip_count`] |
-//! | offsets in one arena | [`place`], [`Placement`] |
+//!
+//! Offsets for what lives when are found by `tofu-allocator`.
 //!
 //! Nothing here knows an op by its name: all follows from how control passes through ops ([`tofu_ir::Control`]) and from
 //! how their descriptions read their operands ([`tofu_tdl::Fusion`]).
@@ -20,7 +21,6 @@ mod join;
 mod kernels;
 mod liveness;
 mod peak;
-mod place;
 mod schedule;
 mod source;
 mod trip_count;
@@ -29,6 +29,5 @@ pub use donation::{Donated, Donation, Ties};
 pub use kernels::Held;
 pub use liveness::{Assumptions, Liveness, Storage, StorageId, StorageKind, bytes_of};
 pub use peak::{Peak, Transient};
-pub use place::{Buffer, Overlap, Placement, place};
 pub use schedule::Schedule;
 pub use trip_count::{TRIP_COUNT, trip_count};

@@ -67,7 +67,7 @@ impl Liveness {
 }
 
 /// Sums of what is alive at each of `positions` positions.
-pub(crate) fn profile(positions: u32, live: impl Iterator<Item = (Range<u32>, u64)>) -> Vec<u128> {
+fn profile(positions: u32, live: impl Iterator<Item = (Range<u32>, u64)>) -> Vec<u128> {
     let mut changes = vec![0i128; positions as usize + 1];
     for (range, bytes) in live {
         let (start, end) = (range.start.min(positions), range.end.min(positions));

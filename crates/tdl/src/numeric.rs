@@ -69,7 +69,7 @@ impl Word {
 
     /// An integer of its lowest bits.
     pub fn extended(element: ElementType, bits: u64) -> Word {
-        let unused = 64 - element.bits();
+        let unused = 64u32.saturating_sub(element.bits());
         let low = match element.kind() {
             ElementKind::Bool => u64::from(bits != 0),
             ElementKind::Signed => ((bits << unused) as i64 >> unused) as u64,

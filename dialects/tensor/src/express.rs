@@ -33,7 +33,7 @@ mod reduce;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tofu_ir::{BlockId, Builder, DenseData, ElementType, Module, OpId, Type, ValueId};
+use tofu_ir::{BlockId, Builder, DenseData, ElementKind, ElementType, Module, OpId, Type, ValueId};
 use tofu_tdl::numeric::{self, Word};
 use tofu_tdl::{
     Data, Description, Index, IndexId, Literal, Scalar, ScalarId, Source, TypeRef, VarId, any_index,
@@ -50,7 +50,14 @@ pub fn express(
     operands: &[ValueId],
 ) -> Option<Vec<ValueId>> {
     let data = description.data();
-    if data.parameters.len() != operands.len() {
+    // Where nothing is read, a zero stands, and some formats have none.
+    let has_zero = |&value: &ValueId| {
+        module.tensor_type(value).is_none_or(|ty| match ty.element.kind() {
+            ElementKind::Float => Word::of_float(ty.element, 0.0).as_float(ty.element) == 0.0,
+            _ => true,
+        })
+    };
+    if data.parameters.len() != operands.len() || !operands.iter().all(has_zero) {
         return None;
     }
     // What was added is taken away again if it leads nowhere.

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use tofu_diagnostics::{Diagnostic, codes};
 use tofu_dialect_dist::{Range, SHARDING, mark_spmd, set_result_shardings, set_shardings};
 use tofu_dialect_func::body;
-use tofu_dialect_tensor::splat;
+use tofu_dialect_tensor::{reshape, splat};
 use tofu_ir::{
     AttrData, BlockId, Builder, Control, FUNCTION_TYPE, Module, OpId, TensorType, Type, TypeData, ValueId,
 };
@@ -232,12 +232,20 @@ impl Rewriter<'_> {
     }
 
     /// The results of an op of the plan, as they come; brought to how they are kept, they take the place of the old ones.
-    fn gives(&mut self, op: OpId, number: usize, given: &[(ValueId, Layouts)]) {
+    fn gives(&mut self, op: OpId, number: usize, given: &[(ValueId, Layouts)]) -> Result<(), Diagnostic> {
         let results = self.planned.ops[number].results.clone();
         for ((old, tensor), &(value, layouts)) in self.module.results(op).zip(results).zip(given) {
             let Some(tensor) = tensor else { continue };
             let first = self.planned.plan.stored[tensor as usize].first;
             let place = Place { before: op, origin: op };
+            let value = match self.tensor_of.contains_key(&value) {
+                // A share that is its operand is another tensor all the same, of another whole.
+                true => {
+                    let ty = self.module.ty(value);
+                    reshape(&mut Builder::before(self.module, op).origin(op), value, ty)?
+                }
+                false => value,
+            };
             let kept = self.planned.converted(self.module, value, tensor, (layouts, first), &place);
             self.tensor_of.insert(kept, tensor);
             let name = self.module.value_name(old);
@@ -248,6 +256,7 @@ impl Rewriter<'_> {
             self.module.set_value_name(value, name);
         }
         self.module.erase(op);
+        Ok(())
     }
 
     /// An op that every device does as a whole: its operands are whole, and so are its results.
@@ -263,8 +272,7 @@ impl Rewriter<'_> {
         self.module.insert_before(op, copy);
         let given: Vec<(ValueId, Layouts)> =
             self.module.results(copy).map(|result| (result, Layouts::REPLICATED)).collect();
-        self.gives(op, number, &given);
-        Ok(())
+        self.gives(op, number, &given)
     }
 
     fn described(&mut self, op: OpId, number: usize, info_number: u32) -> Result<(), Diagnostic> {
@@ -324,8 +332,7 @@ impl Rewriter<'_> {
             let value = made[index];
             given.push((self.placed(op, value, &info.results[index].extents, dims, to), to));
         }
-        self.gives(op, number, &given);
-        Ok(())
+        self.gives(op, number, &given)
     }
 
     /// How an operand is had: with an exchange with neighbours, or as a whole where that is no dearer.

@@ -1,5 +1,7 @@
 //! `tofu-solve`: reads a strategy-selection problem, prints the choices on the last line of stdout, and how it went on
-//! stderr.
+//! stderr. With `--allocate` it reads buffers and prints them with their offsets.
+
+mod allocate;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,19 +11,25 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use tofu_solver::{Options, Problem, Progress, Solution, evaluate, read_file, solve, time_within};
 
-/// Chooses one strategy per node at the least total cost such that memory stays within the limit at all times.
+/// Chooses one strategy per node at the least total cost such that memory stays within the limit at all times; or gives buffers
+/// with fixed lifetimes offsets below a capacity.
 #[derive(Parser)]
 #[command(
     version,
     about,
-    after_help = "Exit codes: 0 a choice is printed; 1 no choice keeps within the limit, `[]` is \
-    printed; 2 the problem or the command line is wrong."
+    after_help = "Exit codes: 0 a choice, or the offsets, are printed; 1 no choice keeps within the limit and `[]` \
+    is printed, or no offsets below the capacity were found; 2 the problem or the command line is wrong."
 )]
 struct Arguments {
     /// The problem: JSON, plain or compressed with gzip
-    file: PathBuf,
+    #[arg(required_unless_present = "allocate")]
+    file: Option<PathBuf>,
     /// How long to take, reading and printing included
-    seconds: f64,
+    #[arg(required_unless_present = "allocate")]
+    seconds: Option<f64>,
+    /// Give the buffers of a file, lines `id,lower,upper,size` with that header, offsets below a capacity in bytes
+    #[arg(long, num_args = 2, value_names = ["FILE.csv", "CAPACITY"], conflicts_with_all = ["file", "seconds", "threads", "seed", "bound_only"])]
+    allocate: Option<Vec<String>>,
     /// Stop after this many units of work (about a nanosecond each) instead: the same result on any machine
     #[arg(long, value_name = "N")]
     work: Option<u64>,
@@ -42,19 +50,23 @@ struct Arguments {
 fn main() -> ExitCode {
     let start = Instant::now();
     let arguments = Arguments::parse();
-    if !(arguments.seconds > 0.0 && arguments.seconds < 1e9) {
+    if let Some([file, capacity]) = arguments.allocate.as_deref() {
+        return allocate::run(file.as_ref(), capacity, arguments.work, arguments.quiet);
+    }
+    let (Some(file), Some(seconds)) = (arguments.file, arguments.seconds) else { return ExitCode::from(2) };
+    if !(seconds > 0.0 && seconds < 1e9) {
         say(format_args!("error: SECONDS: a positive number is expected"));
         return ExitCode::from(2);
     }
-    let problem = match read_file(&arguments.file) {
+    let problem = match read_file(&file) {
         Ok(problem) => problem,
         Err(error) => {
-            say(format_args!("error: {}: {error}", arguments.file.display()));
+            say(format_args!("error: {}: {error}", file.display()));
             return ExitCode::from(2);
         }
     };
     let options = Options {
-        time: arguments.work.is_none().then(|| time_within(arguments.seconds, start.elapsed())),
+        time: arguments.work.is_none().then(|| time_within(seconds, start.elapsed())),
         work: arguments.work,
         threads: arguments.threads,
         seed: arguments.seed,
@@ -72,22 +84,22 @@ fn main() -> ExitCode {
         Solution::Found { choices, cost, bound, nodes } => {
             table.summary(&problem, &choices, (cost, bound), nodes, start.elapsed());
             let choices: Vec<String> = choices.iter().map(u32::to_string).collect();
-            answer(&format!("[{}]", choices.join(", ")), ExitCode::SUCCESS)
+            answer(&format!("[{}]\n", choices.join(", ")), ExitCode::SUCCESS)
         }
         Solution::Infeasible { peak, .. } => {
             say(format_args!(
                 "error: no choice keeps within the limit of {}: the smallest peak is {peak}",
                 problem.usage_limit()
             ));
-            answer("[]", ExitCode::FAILURE)
+            answer("[]\n", ExitCode::FAILURE)
         }
     }
 }
 
-/// Writes the last line of stdout; `code` if that succeeds.
-fn answer(line: &str, code: ExitCode) -> ExitCode {
+/// Writes stdout; `code` if that succeeds.
+fn answer(text: &str, code: ExitCode) -> ExitCode {
     let mut output = std::io::stdout().lock();
-    match writeln!(output, "{line}").and_then(|()| output.flush()) {
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Ok(()) => code,
         // A reader that has gone away wanted no more of it.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => code,

@@ -105,3 +105,46 @@ fn bad_input_is_exit_code_2_and_names_the_entry() {
     assert_eq!(solve(&instance("example.json"), &["never"]).status.code(), Some(2));
     assert_eq!(solve(&instance("example.json"), &["0"]).status.code(), Some(2));
 }
+
+/// Runs `--allocate` on a text.
+fn allocate(name: &str, text: &str, capacity: &str) -> Output {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.csv"));
+    std::fs::write(&file, text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tofu-solve"));
+    command.arg("--allocate").arg(file).arg(capacity).output().unwrap()
+}
+
+const BUFFERS: &str = "id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n";
+
+#[test]
+fn buffers_are_printed_with_their_offsets() {
+    let output = allocate("fits", BUFFERS, "12");
+    assert!(output.status.success());
+    let rows = text(&output.stdout);
+    let rows: Vec<&str> = rows.lines().collect();
+    assert_eq!(rows[0], "id,lower,upper,size,offset");
+    // What is there all the time lies at the bottom.
+    assert_eq!(rows[5], "b5,0,21,4,0");
+    for (row, given) in rows.iter().zip(BUFFERS.lines()) {
+        assert!(row.starts_with(given), "{row}");
+    }
+    let report = text(&output.stderr);
+    assert!(report.contains("arena        12 of 12\nlower bound  12\ngap          0.000 %\n"), "{report}");
+}
+
+#[test]
+fn a_capacity_that_is_too_small_is_exit_code_1() {
+    let output = allocate("tight", BUFFERS, "11");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), String::new()));
+    assert!(text(&output.stderr).contains("nothing fits into 11: at least 12 is needed"));
+}
+
+#[test]
+fn bad_buffers_are_exit_code_2_with_their_lines() {
+    let output = allocate("bad", "id,lower,upper,size\na,0,1,-1\nb,3,2,1\n", "11");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
+    let report = text(&output.stderr);
+    assert!(report.contains("bad.csv:2: size `-1` is negative"), "{report}");
+    assert!(report.contains("bad.csv:3: lower 3 is not below upper 2"), "{report}");
+    assert_eq!(allocate("capacity", BUFFERS, "-3").status.code(), Some(2));
+}

@@ -7,7 +7,6 @@ mod donated;
 mod fused;
 mod loops;
 mod models;
-mod placed;
 mod random;
 mod simulate;
 mod straight;

@@ -5,10 +5,11 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tofu_allocator::{Buffer, Options, Problem, allocate, check};
 use tofu_diagnostics::SourceMap;
 use tofu_dialect_stablehlo::{ReadOptions, read};
 use tofu_ir::{Module, OpId, Registry};
-use tofu_memory::{Assumptions, Buffer, Liveness, Ties, bytes_of, place, trip_count};
+use tofu_memory::{Assumptions, Liveness, Ties, bytes_of, trip_count};
 use tofu_tdl::Descriptions;
 
 /// A model of `testdata/models`, inlined, and its function.
@@ -86,11 +87,15 @@ fn steps_fit_in_little_more_than_their_peak() {
         assert_eq!(at_the_end(&kept), at_the_end(&given) + state, "{name}");
         let peak = given.peak(&bytes, &[]).bytes;
         let buffers: Vec<Buffer> = (given.storages().zip(given.storage_bytes(&bytes)))
-            .map(|((_, storage), bytes)| Buffer { live: storage.live.clone(), bytes })
+            .map(|((_, storage), bytes)| {
+                Buffer::new(storage.live.start.into()..storage.live.end.into(), bytes)
+            })
             .collect();
-        let placed = place(&buffers, 1);
-        assert_eq!(placed.verify(&buffers, 1), Ok(()));
-        assert_eq!(placed.lower_bound, peak, "{name}");
-        assert!(placed.arena <= peak + peak / 20, "{name}: {} bytes for {peak}", placed.arena);
+        let problem = Problem::new(buffers, None);
+        let placed = allocate(&problem, &Options { work: 100_000_000 }, &mut || true).unwrap();
+        let arena = placed.arenas[0];
+        assert_eq!(check(&problem, &placed.offsets, &[arena.bytes]), Ok(()));
+        assert_eq!(arena.lower_bound, peak, "{name}");
+        assert!(arena.bytes <= peak + peak / 100, "{name}: {} bytes for {peak}", arena.bytes);
     }
 }

@@ -68,11 +68,11 @@ fn meets(a: &Range<u32>, b: &Range<u32>) -> bool {
 /// The largest of some numbers, range by range.
 pub(crate) struct MaxTree {
     leaves: usize,
-    most: Vec<u128>,
+    most: Vec<u64>,
 }
 
 impl MaxTree {
-    pub(crate) fn new(numbers: &[u128]) -> MaxTree {
+    pub(crate) fn new(numbers: &[u64]) -> MaxTree {
         let leaves = numbers.len().max(1);
         let mut most = vec![0; 2 * leaves];
         most[leaves..leaves + numbers.len()].copy_from_slice(numbers);
@@ -83,7 +83,7 @@ impl MaxTree {
     }
 
     /// The largest number in a range; 0 in an empty one.
-    pub(crate) fn most(&self, range: &Range<u32>) -> u128 {
+    pub(crate) fn most(&self, range: &Range<u32>) -> u64 {
         let (mut start, mut end) = (range.start as usize + self.leaves, range.end as usize + self.leaves);
         let mut most = 0;
         while start < end {
@@ -119,7 +119,7 @@ mod tests {
             let ranges: Vec<Range<u32>> = (0..random.usize(..30)).map(|_| range(&mut random)).collect();
             let mut timeline = Timeline::new(positions as usize);
             ranges.iter().enumerate().for_each(|(number, range)| timeline.insert(range, number));
-            let numbers: Vec<u128> = (0..positions).map(|_| random.u8(..).into()).collect();
+            let numbers: Vec<u64> = (0..positions).map(|_| random.u8(..).into()).collect();
             let tree = MaxTree::new(&numbers);
             let wanted = range(&mut random);
             let mut found = Vec::new();

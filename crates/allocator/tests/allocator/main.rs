@@ -1,0 +1,8 @@
+//! Tests of placement.
+
+mod check;
+mod csv;
+mod exact;
+mod instances;
+mod properties;
+mod support;
