@@ -74,7 +74,11 @@ fn results_are_compared() {
         ran.output
     );
     let ran = run(&["-", &small("inputs", "inputs"), &small("expect", "outputs")], &other);
-    assert!(ran.log.contains("`res2`: 2 of 2 elements differ; the worst is [1]: got -0.20"), "{}", ran.log);
+    assert!(
+        ran.log.contains("`res2`: 2 of 2 elements differ; the worst is [0]: got 3.0, expected 2.25"),
+        "{}",
+        ran.log
+    );
 }
 
 #[test]
