@@ -33,7 +33,7 @@ use crate::plan::Plan;
 use crate::price::{Objective, Prices};
 use crate::problem::{Limits, Problem};
 use axes::mesh_of;
-use estimate::{ENTRY, least_compute, predicted};
+use estimate::{ENTRY, NODE, least_compute, predicted};
 
 pub(super) use axes::mesh_of_sizes;
 
@@ -367,7 +367,9 @@ impl Run<'_, '_> {
             *stopped |= !goes_on;
             goes_on
         });
-        let spent = problem.entries().saturating_mul(ENTRY).saturating_add(work.saturating_mul(UNIT));
+        let built = problem.entries().saturating_mul(ENTRY);
+        let given = (problem.selection.nodes() as u64).saturating_mul(NODE);
+        let spent = built.saturating_add(given).saturating_add(work.saturating_mul(UNIT));
         self.spent = self.spent.saturating_add(spent);
         match solution {
             Solution::Found { choices, bound, .. } => {

@@ -1,19 +1,26 @@
 //! What is known before a search: what no plan costs less than, and how much work the bound over several axes takes.
 
-use rustc_hash::FxHashSet;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use tofu_machine::Kernel;
 
 use crate::domain::Symmetry;
+use crate::graph::{Graph, TensorId};
 use crate::price::{Objective, Prices};
 use crate::search::Request;
 use crate::states::Class;
 
 /// What it takes to make an entry of the problem's matrices, in nanoseconds, which are the units of work.
-pub(super) const ENTRY: u64 = 100;
+pub(super) const ENTRY: u64 = 60;
 
-/// What it takes the solver to look at a state of a tensor.
-const STATE: u64 = 2_000;
+/// What it takes to give the solver a node, before it works on it.
+pub(super) const NODE: u64 = 1_500;
+
+/// What it takes the solver to look at a state of a tensor of each kind, and of each tensor.
+const OF_KIND: u64 = 8_000;
+const OF_ALL: u64 = 1_000;
 
 /// What no plan costs less than: every kernel with its operations and its memory traffic spread evenly over all devices.
 pub(super) fn least_compute(request: &Request<'_>, prices: &Prices<'_>) -> i128 {
@@ -69,9 +76,15 @@ pub(super) fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &S
         many(if class.has_copies { 2 * kinds - 1 } else { kinds })
     };
     let mut seen = FxHashSet::default();
-    let all = (0..graph.tensors.len() as u32)
-        .map(|tensor| states(Class::of(graph, tensor), &graph.tensors[tensor as usize].shape));
-    let looked_at = all.fold(0, u64::saturating_add);
+    let (mut of_kinds, mut of_all): (u64, u64) = (0, 0);
+    let mut kinds_seen = FxHashSet::default();
+    for (tensor, kind) in kinds(graph).into_iter().enumerate() {
+        let own = states(Class::of(graph, tensor as TensorId), &graph.tensors[tensor].shape);
+        of_all = of_all.saturating_add(own);
+        if kinds_seen.insert(kind) {
+            of_kinds = of_kinds.saturating_add(own);
+        }
+    }
     let mut entries: u64 = 0;
     for op in &graph.ops {
         let Some(info) = graph.info(op) else { continue };
@@ -100,5 +113,41 @@ pub(super) fn predicted(request: &Request<'_>, prices: &Prices<'_>, symmetry: &S
             entries = entries.saturating_add(from.saturating_mul(to));
         }
     }
-    entries.saturating_mul(ENTRY).saturating_add(looked_at.saturating_mul(STATE))
+    let looked_at = of_kinds.saturating_mul(OF_KIND).saturating_add(of_all.saturating_mul(OF_ALL));
+    entries.saturating_mul(ENTRY).saturating_add(looked_at)
+}
+
+/// Numbers that are equal for tensors whose surroundings are alike, as far as messages of the solver that are shared between
+/// nodes look: two ops away.
+fn kinds(graph: &Graph<'_>) -> Vec<u64> {
+    let hash = |of: &dyn Fn(&mut FxHasher)| {
+        let mut hasher = FxHasher::default();
+        of(&mut hasher);
+        hasher.finish()
+    };
+    let mut kinds: Vec<u64> = (0..graph.tensors.len())
+        .map(|tensor| {
+            let class = (Class::of(graph, tensor as TensorId), graph.tensors[tensor].in_memory);
+            hash(&|hasher| class.hash(hasher))
+        })
+        .collect();
+    for _ in 0..2 {
+        let mut next = kinds.clone();
+        for op in &graph.ops {
+            let tensors = || op.operands.iter().chain(&op.results).enumerate();
+            let own = hash(&|hasher| {
+                (op.kind, op.times).hash(hasher);
+                tensors().for_each(|(_, tensor)| tensor.map(|tensor| kinds[tensor as usize]).hash(hasher));
+            });
+            for (place, tensor) in tensors() {
+                if let Some(tensor) = *tensor {
+                    // In whatever order the ops stand.
+                    let from = hash(&|hasher| (own, place).hash(hasher));
+                    next[tensor as usize] = next[tensor as usize].wrapping_add(from);
+                }
+            }
+        }
+        kinds = next;
+    }
+    kinds
 }
