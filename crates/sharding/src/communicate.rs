@@ -91,9 +91,7 @@ impl Communication {
 
     /// The elements of the whole that a group holds.
     fn elements(&self, action: &Action, from: &[u64], to: &[u64]) -> u64 {
-        let size = |axes: &Axes| -> u64 {
-            axes.iter().map(|&axis| self.mesh.axes()[usize::from(axis)].size).product()
-        };
+        let size = |axes: &Axes| self.mesh.devices_along(axes);
         let all = |dims: &[(usize, Axes)]| -> u64 { dims.iter().map(|(_, axes)| size(axes)).product() };
         let product =
             |extents: &[u64], devices: u64| extents.iter().copied().fold(devices, u64::saturating_mul);
@@ -117,7 +115,7 @@ impl Communication {
 
     /// How many rows the device lacks that lacks most, of those that it gets.
     fn missing(&self, axes: &Axes, (start, step, size): (i64, i64, u64), own: u64, extent: u64) -> u64 {
-        let devices: u64 = axes.iter().map(|&axis| self.mesh.axes()[usize::from(axis)].size).product();
+        let devices = self.mesh.devices_along(axes);
         let (extent, own, size) = (i128::from(extent), i128::from(own), i128::from(size));
         let lacks = |device: u64| {
             let low = i128::from(start) + i128::from(step) * i128::from(device);

@@ -55,7 +55,7 @@ impl Step {
 
     /// How many devices take part in a group.
     pub fn devices(&self, mesh: &Mesh) -> u64 {
-        size(mesh, &self.axes)
+        mesh.devices_along(&self.axes)
     }
 }
 
@@ -203,7 +203,9 @@ impl<'a> Planning<'a> {
             let mut all: Axes = before.iter().chain(&after).copied().collect();
             all.sort_unstable();
             all.dedup();
-            if extent.is_multiple_of(size(self.mesh, &all)) || self.nests(extent, &before, &after, &ways) {
+            if extent.is_multiple_of(self.mesh.devices_along(&all))
+                || self.nests(extent, &before, &after, &ways)
+            {
                 continue;
             }
             for axis in all {
@@ -217,14 +219,14 @@ impl<'a> Planning<'a> {
     fn nests(&self, extent: u64, before: &Axes, after: &Axes, ways: &Ways) -> bool {
         let mut now = before.clone();
         let mut changes = |axes: &Axes, list: &Axes, comes: bool| {
-            let before = size(self.mesh, &now);
+            let before = self.mesh.devices_along(&now);
             let changed: Axes = axes.iter().copied().filter(|axis| list.contains(axis)).collect();
             if comes {
                 now.extend(changed);
             } else {
                 now.retain(|axis| !changed.contains(axis));
             }
-            let now = size(self.mesh, &now);
+            let now = self.mesh.devices_along(&now);
             let (few, many) = (before.min(now), before.max(now));
             few == many || few == 1 || share(extent, few) == share(extent, many) * (many / few)
         };
@@ -275,7 +277,7 @@ impl<'a> Planning<'a> {
                 self.now = self.now.with(axis.into(), Layout::Split(*dim));
                 self.order[*dim].push(axis);
             }
-            self.local[*dim] = share(self.local[*dim], size(self.mesh, axes));
+            self.local[*dim] = share(self.local[*dim], self.mesh.devices_along(axes));
         }
     }
 
@@ -287,7 +289,7 @@ impl<'a> Planning<'a> {
                 self.now = self.now.with(axis.into(), Layout::Replicated);
                 self.order[*dim].retain(|other| *other != axis);
             }
-            padded[*dim] = padded[*dim].saturating_mul(size(self.mesh, axes));
+            padded[*dim] = padded[*dim].saturating_mul(self.mesh.devices_along(axes));
             self.local[*dim] = padded[*dim];
             if self.order[*dim].is_empty() {
                 self.local[*dim] = self.shape[*dim];
@@ -309,7 +311,7 @@ impl<'a> Planning<'a> {
         let Some(&first) = axes.first() else { return };
         let Layout::Partial(reducer) = self.now.on(first.into()) else { return };
         self.come(&dims);
-        let bytes = self.bytes(&self.local, size(self.mesh, axes));
+        let bytes = self.bytes(&self.local, self.mesh.devices_along(axes));
         self.push(
             Action::Scatter(reducer, dims),
             Some((Collective::ReduceScatter, Axes::from_slice(axes), bytes)),
@@ -345,9 +347,9 @@ impl<'a> Planning<'a> {
             let mut padded = self.leave(&gone);
             self.come(&come);
             for (dim, axes) in &come {
-                padded[*dim] = share(padded[*dim], size(self.mesh, axes));
+                padded[*dim] = share(padded[*dim], self.mesh.devices_along(axes));
             }
-            let bytes = self.bytes(&padded, size(self.mesh, &together));
+            let bytes = self.bytes(&padded, self.mesh.devices_along(&together));
             self.push(Action::Exchange(gone, come), Some((Collective::AllToAll, together, bytes)));
         }
     }
@@ -407,7 +409,7 @@ impl<'a> Planning<'a> {
         for (dim, own) in &mut dims {
             *own = self.order[*dim].iter().copied().filter(|axis| axes.contains(axis)).collect();
         }
-        let bytes = self.bytes(&self.local, size(self.mesh, axes));
+        let bytes = self.bytes(&self.local, self.mesh.devices_along(axes));
         self.leave(&dims);
         self.push(Action::Gather(dims), Some((Collective::AllGather, Axes::from_slice(axes), bytes)));
     }
@@ -471,7 +473,7 @@ impl<'a> Planning<'a> {
             self.order[dim] = wanted[dim].clone();
         }
         if self.means.ordered {
-            let bytes = self.bytes(&self.local, size(self.mesh, &axes));
+            let bytes = self.bytes(&self.local, self.mesh.devices_along(&axes));
             self.push(Action::Permute(changes), Some((Collective::Permute, axes, bytes)));
         }
     }
@@ -512,11 +514,6 @@ impl Ways {
             }),
         }
     }
-}
-
-/// How many devices are along some axes.
-fn size(mesh: &Mesh, axes: &[u8]) -> u64 {
-    axes.iter().map(|&axis| mesh.axes()[usize::from(axis)].size).product()
 }
 
 /// The axes that split a dimension, the major one first.

@@ -97,6 +97,11 @@ impl Mesh {
         axes.iter().fold(0, |joint, &axis| joint * axis.size + self.coordinate(device, axis))
     }
 
+    /// How many devices are along some axes, said by their numbers.
+    pub fn devices_along(&self, axes: &[u8]) -> u64 {
+        axes.iter().map(|&axis| self.axes()[usize::from(axis)].size).product()
+    }
+
     /// Axes as a machine sees them: for the times of [collectives](tofu_machine::Machine::collective_time).
     pub fn group(&self, axes: &[AxisRef]) -> Vec<Axis> {
         axes.iter().map(|&axis| Axis { size: axis.size, stride: self.stride(axis) }).collect()

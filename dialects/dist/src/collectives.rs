@@ -323,8 +323,7 @@ pub(crate) fn action_of(def: &OpDef, mesh: &Mesh, from: &Sharding, to: &Sharding
             all.sort_unstable();
             all
         };
-        let size =
-            |axes: &Axes| axes.iter().map(|&axis| mesh.axes()[usize::from(axis)].size).product::<u64>();
+        let size = |axes: &Axes| mesh.devices_along(axes);
         let is_even = changed.iter().all(|(before, after)| size(before) == size(after));
         (is_even && all(|change| &change.0) == all(|change| &change.1)).then_some(Action::Permute(changed))
     } else if is(&TO_PARTIAL) {
@@ -396,7 +395,7 @@ pub(crate) fn verify_part(
         found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));
         return;
     }
-    let size = |axes: &Axes| axes.iter().map(|&axis| mesh.axes()[usize::from(axis)].size).product::<u64>();
+    let size = |axes: &Axes| mesh.devices_along(axes);
     let change = |dim: usize| -> (u64, u64) {
         let of = |dims: &[(usize, Axes)]| {
             dims.iter().filter(|(other, _)| *other == dim).map(|(_, axes)| size(axes)).product::<u64>()
@@ -447,7 +446,7 @@ fn verify_fetch(module: &Module, op: OpId, found: &mut Vec<Diagnostic>) {
     }
     let size = |ty: &TensorType| ty.dims[dim].size();
     let (Some(own), Some(given)) = (size(before), size(after)) else { return };
-    let devices: u64 = axes.iter().map(|&axis| mesh.axes()[usize::from(axis)].size).product();
+    let devices = mesh.devices_along(&axes);
     if own.saturating_mul(devices) < extent {
         let message = format!("{devices} devices of {own} elements each hold less than {extent}");
         found.push(module.error(op, &codes::WRONG_RESULT_TYPE, message));

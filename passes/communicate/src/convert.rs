@@ -82,7 +82,7 @@ impl Planned {
                 .map(|&dim| dim as i64)
                 .collect();
         let element = module.tensor_type(value).map_or(ElementType::F32, |ty| ty.element);
-        let workers: u64 = axes.iter().map(|&axis| self.mesh.axes()[usize::from(axis)].size).product();
+        let workers = self.mesh.devices_along(axes);
         let last = start + step * (workers as i64 - 1);
         // With room for all windows, so that none is moved.
         let (mut low, mut high) = (vec![0; dims.len()], vec![0; dims.len()]);

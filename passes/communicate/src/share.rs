@@ -206,7 +206,7 @@ impl Share {
             }
         }
         divisions.sort_unstable_by_key(|(choice, _)| *choice);
-        let size = |axes: &Axes| axes.iter().map(|&axis| mesh.axes()[usize::from(axis)].size).product();
+        let size = |axes: &Axes| mesh.devices_along(axes);
         let among: Vec<Among<'_>> = divisions
             .iter()
             .filter_map(|(choice, axes)| {

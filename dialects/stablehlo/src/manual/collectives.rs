@@ -118,7 +118,7 @@ impl<'a> Collectives<'a> {
     }
 
     pub(super) fn size(&self, axes: &[u8]) -> u64 {
-        self.refs(axes).iter().map(|axis| axis.size).product()
+        self.mesh.devices_along(axes)
     }
 
     /// The devices that differ in these axes only, group by group, by their coordinates along them.
